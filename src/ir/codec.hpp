@@ -26,7 +26,7 @@ struct Scalar {
   static Scalar of(Dtype dtype, const T& value) {
     static_assert(sizeof(T) <= 16);
     Scalar s{dtype};
-    std::memcpy(&s.low, &value, sizeof(T) < 8 ? sizeof(T) : 8);
+    std::memcpy(&s.low, static_cast<const void*>(&value), sizeof(T) < 8 ? sizeof(T) : 8);
     if constexpr (sizeof(T) > 8) std::memcpy(&s.high, reinterpret_cast<const char*>(&value) + 8, sizeof(T) - 8);
     return s;
   }

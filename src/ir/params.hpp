@@ -19,6 +19,10 @@ class Params {
 
   template <class P>
   const P& as() const {
+    if constexpr (std::is_empty_v<P>) {
+      static constexpr P nothing{};
+      return nothing;
+    }
     if (tag_ != &tag<P>) wrong_tag();
     return static_cast<const Box<P>&>(*box_).value;
   }

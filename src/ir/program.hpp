@@ -23,7 +23,6 @@ struct Program {
   int inputs = 0;           // variables 0 .. inputs-1
   std::vector<Eqn> eqns;
   std::vector<Var> outputs;
-  std::string name = "main";  // for people; not part of the fingerprint
 
   Types input_types() const { return Types(types.begin(), types.begin() + inputs); }
   Types output_types() const;

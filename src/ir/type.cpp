@@ -1,0 +1,52 @@
+#include "ir/type.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace uni::ir {
+
+void append(std::string& out, const Type& type) {
+  out += name(type.dtype);
+  out += '[';
+  for (int i = 0; i < type.shape.rank(); ++i) {
+    if (i) out += ',';
+    out += std::to_string(type.shape[i]);
+  }
+  out += ']';
+  if (!type.varying.empty()) {
+    out += "{V:";
+    for (std::size_t i = 0; i < type.varying.size(); ++i) {
+      if (i) out += ',';
+      out += type.varying[i];
+    }
+    out += '}';
+  }
+  if (type.weak) out += '*';
+}
+
+std::string to_string(const Type& type) {
+  std::string out;
+  append(out, type);
+  return out;
+}
+
+bool contains(const AxisNames& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+AxisNames unite(const AxisNames& a, const AxisNames& b) {
+  if (b.empty() || a == b) return a;
+  AxisNames out;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
+  return out;
+}
+
+AxisNames subtract(const AxisNames& a, const AxisNames& b) {
+  AxisNames out;
+  for (const std::string& n : a)
+    if (!contains(b, n)) out.push_back(n);
+  return out;
+}
+
+}  // namespace uni::ir
