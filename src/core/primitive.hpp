@@ -105,4 +105,11 @@ struct HigherOrder : ir::Op {
 const Primitive* as_primitive(const Op& op);
 const HigherOrder* as_higher_order(const Op& op);
 
+// What engines need of operations without knowing any. Defined in ops/rules.cpp.
+Array zeros_of(const Type& type);
+Array add_tangents(const Array& a, const Array& b);  // either may be a symbolic zero
+
+// Output types at the current location: errors of the type rule get the user's line.
+Types infer_here(const Op& op, std::span<const Array> in, const Params& params);
+
 }  // namespace uni::core

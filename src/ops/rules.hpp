@@ -76,10 +76,9 @@ constexpr Primitive primitive() {
 }
 
 // Helpers that rows share.
-Array zeros_of(const Type& type);                    // materialised zeros
+using core::add_tangents;
+using core::zeros_of;
 Array instantiate(const Array& t, const Type& type);  // zeros_of for a symbolic zero
-// Sum of two tangents or cotangents, either of which may be a symbolic zero.
-Array add_tangents(const Array& a, const Array& b);
 // Unbatched operands get the batch dimension by broadcasting; batched ones are returned as they are.
 Array with_batch(const BatchArgs& args, std::size_t operand);
 // All outputs batched.
