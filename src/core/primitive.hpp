@@ -81,17 +81,21 @@ struct Linearized {
 };
 
 struct HigherOrder : ir::Op {
-  HigherOrder(std::string_view n, ir::TypeFn t, ir::ReadParamsFn r, ir::OpTraits tr = {})
+  constexpr HigherOrder(std::string_view n, ir::TypeFn t, ir::ReadParamsFn r, ir::OpTraits tr = {})
       : Op(n, t, r, tr, ir::OpKind::higher_order) {}
-  virtual ~HigherOrder() = default;
+  constexpr virtual ~HigherOrder() = default;
   virtual Jvp jvp(std::span<const Array> in, std::span<const Array> tangents, const Params& params) const = 0;
+  // True when `jvp` is also the way to linearize (its rule is then split into known and linear operations).
+  virtual bool linearize_by_jvp() const { return false; }
   // Runs under the trace that computes primal values. active[i]: operand i has a nonzero tangent.
   virtual Linearized linearize(std::span<const Array> in, const std::vector<bool>& active,
                                const Params& params) const = 0;
   virtual Arrays transpose(std::span<const Array> cotangents, std::span<const Operand> operands,
                            const Params& params) const = 0;
   virtual Batch batch(const BatchArgs& args, const Params& params) const = 0;
-  // The same computation spelled out with the operations of the nested program, bound under the current trace.
+  // The same computation spelled out with the operations of the nested program, bound under the current trace; only
+  // where inlinable() (a manual region is not).
+  virtual bool inlinable() const { return true; }
   virtual Arrays inline_body(std::span<const Array> in, const Params& params) const = 0;
   // Parameters without the outputs that nobody uses, and without the inputs that then are unused.
   struct Pruned {

@@ -1,5 +1,7 @@
 #include "core/trace.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "core/primitive.hpp"
 #include <unisono/error.hpp>
@@ -52,6 +54,14 @@ const Axis& find_axis(const std::string& name, std::string_view who) {
   const std::string known = names.empty() ? "; no named axis is in scope here" : base::did_you_mean(name, names);
   throw TraceError(base::cat(who, ": unknown axis \"", name, "\"", known, base::at(current_location())));
 }
+AxisNames typed_axes(const AxisNames& names) {
+  AxisNames typed;
+  for (const std::string& n : names)
+    if (find_axis(n, "axis").kind == Axis::Kind::typed) typed.push_back(n);
+  std::sort(typed.begin(), typed.end());
+  return typed;
+}
+
 WithAxes::WithAxes(std::vector<Axis> added) : count_(added.size()) {
   for (Axis& a : added) axes.push_back(std::move(a));
 }

@@ -92,6 +92,9 @@ class WithAxes {
   std::size_t count_;
 };
 
+// The names among `names` whose innermost axis is typed, sorted.
+AxisNames typed_axes(const AxisNames& names);
+
 // pvary over the axes of `axes` that the value does not vary over yet. The operation itself is a row in
 // ops/collectives.cpp.
 extern const Op& pvary_op();

@@ -78,6 +78,11 @@ class LinearizeTrace final : public core::Trace {
 
   Arrays nested(const core::HigherOrder& op, const Arrays& primals, const Arrays& tangents,
                 const std::vector<bool>& active, const Params& params) {
+    if (op.linearize_by_jvp()) {
+      const core::WithTrace with(split_);
+      const core::Jvp result = op.jvp(primals, tangents, params);
+      return wrap_all(result.out, result.tangent);
+    }
     core::Linearized lin;
     {
       const core::WithTrace with(split_);

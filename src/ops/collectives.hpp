@@ -7,6 +7,7 @@ namespace uni::ops {
 
 struct AxesOnly {
   AxisNames axes;
+  AxisNames typed;  // those of typed manual regions, sorted: only they appear in types
 };
 // psum: numbers (bool is converted before). pmax, pmin: ordered dtypes, NaN wins. Results do not vary over `axes`.
 extern const Primitive psum, pmax, pmin;
@@ -42,11 +43,16 @@ extern const Primitive ppermute;
 struct AxisIndex {
   AxisNames axes;
   i64 size = 1;
+  AxisNames typed;  // as above
 };
 extern const Primitive axis_index;  // -> i32[]
 
 std::span<const Primitive* const> collective_rows();
 bool is_collective(const ir::Op& op);
+// The parameters of a collective with every axis name replaced by the names given for it, as a program without typed
+// axes needs them.
+Params rename_axes(const ir::Op& op, const Params& params, AxisNames (*names)(const void*, const std::string&),
+                   const void* context);
 
 }  // namespace uni::ops
 

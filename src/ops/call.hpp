@@ -1,0 +1,35 @@
+// call: a program as one operation (what jit leaves in a trace), and what all operations that hold programs share.
+#pragma once
+#include <string>
+
+#include "ops/rules.hpp"
+
+namespace uni::ops {
+
+struct CallParams {
+  ir::ProgramPtr body;
+  std::string name;  // of the function, for people
+};
+extern const core::HigherOrder& call;
+
+// Binds `op` whose body takes exactly these inputs, after making operands vary as much as the body's inputs do.
+Arrays bind_body(const ir::Op& op, const ir::Program& body, Arrays in, Params params);
+// Throws InternalError unless the operands fit the body's inputs.
+void check_body(std::string_view name, const ir::Program& body, std::span<const Type> in);
+
+// Splits operands and puts results back in their places.
+Arrays pick(std::span<const Array> all, const std::vector<bool>& which);
+std::vector<bool> nonzero(std::span<const Array> tangents);
+// Symbolic zeros where `active` is false.
+Arrays spread(std::span<const Array> values, const std::vector<bool>& active);
+// A batched value where `batched` says it is not.
+Array force_batched(const Array& value, bool batched, i64 size);
+
+// The program without unused outputs, and without inputs that nobody uses then.
+struct PrunedBody {
+  ir::ProgramPtr program;
+  std::vector<bool> inputs;
+};
+PrunedBody prune_body(const ir::Program& body, const std::vector<bool>& used_outputs);
+
+}  // namespace uni::ops
