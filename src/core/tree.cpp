@@ -1,0 +1,75 @@
+#include <unisono/detail/tree_type.hpp>
+
+#include "base/text.hpp"
+#include <unisono/error.hpp>
+
+namespace uni::detail {
+
+void collect_leaves(const TreeRef& tree, std::vector<Array*>& out) {
+  if (tree.type->kind == TreeKind::leaf) {
+    out.push_back(static_cast<Array*>(tree.object));
+    return;
+  }
+  if (tree.type->kind == TreeKind::node)
+    tree.type->each(tree.object, [&](std::string_view, const TreeType& t, void* v) { collect_leaves({&t, v}, out); });
+}
+
+void append_structure(const TreeRef& tree, std::string& out) {
+  if (tree.type->kind == TreeKind::leaf) {
+    out += static_cast<const Array*>(tree.object)->defined() ? '*' : '!';
+    return;
+  }
+  out.append(reinterpret_cast<const char*>(&tree.type), sizeof tree.type);
+  if (tree.type->kind == TreeKind::fixed) {
+    tree.type->key(out, tree.object);
+    return;
+  }
+  tree.type->shape(out, tree.object);
+  tree.type->each(tree.object, [&](std::string_view, const TreeType& t, void* v) { append_structure({&t, v}, out); });
+}
+
+static void append_paths(const TreeRef& tree, const std::string& at, std::vector<std::string>& out) {
+  if (tree.type->kind == TreeKind::leaf) {
+    out.push_back(at);
+    return;
+  }
+  if (tree.type->kind != TreeKind::node) return;
+  tree.type->each(tree.object, [&](std::string_view name, const TreeType& t, void* v) {
+    append_paths({&t, v}, name.empty() ? at : at.empty() ? std::string(name) : base::cat(at, ".", name), out);
+  });
+}
+
+std::vector<std::string> leaf_paths(const TreeRef& tree, std::string_view root) {
+  std::vector<std::string> out;
+  append_paths(tree, std::string(root), out);
+  return out;
+}
+
+void set_leaves(const TreeRef& tree, std::span<const Array> leaves) {
+  std::vector<Array*> slots;
+  collect_leaves(tree, slots);
+  if (slots.size() != leaves.size())
+    throw InternalError(base::cat("a tree of ", slots.size(), " leaves was given ", leaves.size()));
+  for (std::size_t i = 0; i < slots.size(); ++i) *slots[i] = leaves[i];
+}
+
+std::string explain_mismatch(const TreeRef& a, const TreeRef& b, std::string_view root) {
+  const std::vector<std::string> left = leaf_paths(a, root), right = leaf_paths(b, root);
+  for (std::size_t i = 0; i < left.size() || i < right.size(); ++i) {
+    if (i >= left.size()) return base::cat(right[i], " is in the second tree only");
+    if (i >= right.size()) return base::cat(left[i], " is in the first tree only");
+    if (left[i] != right[i]) return base::cat(left[i], " in the first tree, ", right[i], " in the second");
+  }
+  std::string key_a, key_b;
+  append_structure(a, key_a);
+  append_structure(b, key_b);
+  return key_a == key_b ? "" : base::cat(root, " holds different static values or empty arrays");
+}
+
+}  // namespace uni::detail
+
+namespace uni::detail {
+void throw_tree_mismatch(std::string_view who, const TreeRef& first, const TreeRef& other, int position) {
+  throw TreeError(base::cat(who, ": tree 0 and tree ", position, " differ: ", explain_mismatch(first, other, "tree")));
+}
+}  // namespace uni::detail
