@@ -113,7 +113,7 @@ Arrays Launchable::run(Arrays args, std::span<const std::uint8_t> donate, const 
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (donate.empty() || !donate[i]) continue;
     auto* node = static_cast<core::Concrete*>(args[i].node());
-    if (node->use_count() != 1) continue;  // another handle lives: the caller reports it
+    if (node->use_count() > 2) continue;  // besides the caller's and this one another handle lives
     node->donated = true;
     node->donated_where = where;
     node->shards.clear();
