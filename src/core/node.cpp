@@ -27,6 +27,16 @@ const Concrete* concrete(const Array& a) {
   return static_cast<const Concrete*>(a.node());
 }
 
+Array known_value(const Array& a) {
+  Array value = a;
+  while (value.defined() && value.node()->is_tracer) {
+    Array below = static_cast<const Tracer&>(*value.node()).primal_value();
+    if (!below.defined()) break;
+    value = std::move(below);
+  }
+  return value;
+}
+
 Array make_single(Type type, runtime::BufferPtr buffer) {
   return make_array<Concrete>(std::move(type), Mesh({}, {buffer->device()}), P{}, runtime::Shards{std::move(buffer)});
 }

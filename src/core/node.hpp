@@ -41,6 +41,8 @@ class Tracer : public Node {
  public:
   Tracer(core::Trace* o, std::shared_ptr<TraceLife> l, ir::Type t, Location w)
       : Node(std::move(t), true), owner(o), life(std::move(l)), made(w) {}
+  // What a derivative's tracer carries along; empty when there is no value before the traced code runs.
+  virtual Array primal_value() const { return {}; }
   core::Trace* const owner;
   const std::shared_ptr<TraceLife> life;
   const Location made;
@@ -61,6 +63,8 @@ const Type& type_of(const Array& a);
 Types types_of(std::span<const Array> arrays);
 // The concrete value, or null when it is a tracer.
 const Concrete* concrete(const Array& a);
+// The value below the tracers of derivatives: concrete outside traced code, else a tracer.
+Array known_value(const Array& a);
 template <class N, class... A>
 Array make_array(A&&... a) {
   return Array(static_cast<Node*>(new N(std::forward<A>(a)...)));

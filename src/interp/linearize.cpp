@@ -11,6 +11,7 @@ namespace {
 struct LinearizeTracer final : core::Tracer {
   LinearizeTracer(core::Trace* owner, std::shared_ptr<detail::TraceLife> life, Location made, Array p, Array t)
       : Tracer(owner, std::move(life), core::type_of(p), made), primal(std::move(p)), tangent(std::move(t)) {}
+  Array primal_value() const override { return primal; }
   const Array primal, tangent;  // the tangent belongs to the staged linear program
 };
 
