@@ -49,12 +49,23 @@ struct HostScalar {
   }
 };
 template <class T>
-inline constexpr bool is_element = std::is_arithmetic_v<T> && !std::is_same_v<T, long double>;
+inline constexpr bool is_element = (std::is_arithmetic_v<T> && !std::is_same_v<T, long double>) ||
+                                   std::is_same_v<T, f16> || std::is_same_v<T, bf16> ||
+                                   std::is_same_v<T, Complex<float>> || std::is_same_v<T, Complex<double>>;
 // The dtype of a C++ element type.
 template <class T>
 constexpr Dtype dtype_for() {
+  static_assert(is_element<T>, "an element type is an arithmetic type, f16, bf16 or Complex<float or double>");
   if constexpr (std::is_same_v<T, bool>)
     return Dtype::b8;
+  else if constexpr (std::is_same_v<T, f16>)
+    return Dtype::f16;
+  else if constexpr (std::is_same_v<T, bf16>)
+    return Dtype::bf16;
+  else if constexpr (std::is_same_v<T, Complex<float>>)
+    return Dtype::c64;
+  else if constexpr (std::is_same_v<T, Complex<double>>)
+    return Dtype::c128;
   else if constexpr (std::is_floating_point_v<T>)
     return sizeof(T) == 4 ? Dtype::f32 : Dtype::f64;
   else if constexpr (std::is_signed_v<T>)
@@ -63,7 +74,7 @@ constexpr Dtype dtype_for() {
     return sizeof(T) == 1 ? Dtype::u8 : sizeof(T) == 2 ? Dtype::u16 : sizeof(T) == 4 ? Dtype::u32 : Dtype::u64;
 }
 // Throws ShapeError unless `count` values fill `shape`.
-void check_count(std::size_t count, const Dims& shape);
+void check_count(std::size_t count, const Dims& shape, Location where);
 }  // namespace detail
 
 // An immutable value: numbers on a device, or a tracer while a transformation watches. Copying shares.
@@ -242,14 +253,16 @@ struct ArrayOptions {
   std::optional<Dtype> dtype = {};
 };
 // Throws ShapeError for ragged lists, DtypeError for a value that does not fit the dtype.
-Array array(std::initializer_list<Literal> values, const ArrayOptions& options = {});
-Array from_bytes(const void* data, Dtype dtype, const Dims& shape);
-// Copies host values of a plain number type.
+Array array(std::initializer_list<Literal> values, const ArrayOptions& options = {},
+            Location where = Location::current());
+// Copies the elements of `shape`, row-major, in the memory form of `dtype`.
+Array from_bytes(const void* data, Dtype dtype, const Dims& shape, Location where = Location::current());
+// Copies host values, row-major. Throws ShapeError when their number is not that of the shape.
 template <class T>
   requires detail::is_element<T>
-Array array(std::span<const T> values, const Dims& shape) {
-  detail::check_count(values.size(), shape);
-  return from_bytes(values.data(), detail::dtype_for<T>(), shape);
+Array array(std::span<const T> values, const Dims& shape, Location where = Location::current()) {
+  detail::check_count(values.size(), shape, where);
+  return from_bytes(values.data(), detail::dtype_for<T>(), shape, where);
 }
 
 // NumPy-style text: nested brackets, columns aligned, at most 1000 elements in full.
