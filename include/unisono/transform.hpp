@@ -370,6 +370,13 @@ CustomVjp<F, Forward, Backward> custom_vjp(F f, Forward forward, Backward backwa
   return {std::move(f), std::move(forward), std::move(backward)};
 }
 
+// A collective of a program: what it is, over which axes, on what.
+struct CollectiveUse {
+  std::string operation;  // "psum"
+  std::string axes;       // "batch"
+  std::string type;       // of the operand on one device: "f32[1024,10]"
+  i64 bytes = 0;          // of the operand on one device
+};
 // A traced program, for reading and testing.
 class Program {
  public:
@@ -379,6 +386,8 @@ class Program {
   // Equations of that operation, nested programs included.
   int count(std::string_view operation) const;
   std::string fingerprint() const;
+  // Every collective that moves data, in order.
+  std::vector<CollectiveUse> collectives() const;
   const std::shared_ptr<const void>& handle() const { return program_; }
 
  private:

@@ -4,6 +4,8 @@
 #include <ostream>
 
 #include "interp/stage.hpp"
+#include "ops/collectives.hpp"
+#include "ops/simplify.hpp"
 #include <unisono/transform.hpp>
 
 namespace uni {
@@ -19,7 +21,25 @@ int count_in(const ir::Program& p, std::string_view operation) {
   }
   return n;
 }
+
+void append_collectives(const ir::Program& p, std::vector<CollectiveUse>& out) {
+  for (const ir::Eqn& e : p.eqns) {
+    for (const ir::ProgramPtr& nested : e.params.programs()) append_collectives(*nested, out);
+    if (!ops::is_collective(*e.op) || e.op == &ops::pvary || e.op == &ops::axis_index) continue;
+    ir::Type type = p.types[static_cast<std::size_t>(e.in[0])];
+    type.varying.clear();
+    std::string axes;
+    for (const std::string& n : e.params.axes()) axes += (axes.empty() ? "" : ", ") + n;
+    out.push_back({std::string(e.op->name), axes, ir::to_string(type), type.bytes()});
+  }
+}
 }  // namespace
+
+std::vector<CollectiveUse> Program::collectives() const {
+  std::vector<CollectiveUse> out;
+  append_collectives(ops::simplify(program_of(*this)), out);
+  return out;
+}
 
 std::string Program::to_string() const { return ir::print(program_of(*this), {.locations = true}); }
 int Program::count(std::string_view operation) const { return count_in(program_of(*this), operation); }
