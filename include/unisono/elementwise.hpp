@@ -124,7 +124,7 @@ Array asinh(In x);
 Array acosh(In x);
 Array atanh(In x);
 Array sinc(In x);      // sin(pi x) / (pi x), 1 at 0
-Array logistic(In x);  // 1 / (1 + exp(-x))
+Array sigmoid(In x);   // 1 / (1 + exp(-x))
 Array erf(In x);
 Array erfc(In x);
 Array erf_inv(In x);

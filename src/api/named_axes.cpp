@@ -1,6 +1,7 @@
 #include "api/named_axes.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "api/fail.hpp"
@@ -40,6 +41,16 @@ Dims kept_shape(const Dims& shape, const std::vector<int>& axes) {
   Dims out = shape;
   for (int axis : axes) out[axis] = 1;
   return out;
+}
+
+void check_shape(std::string_view who, const Dims& shape) {
+  i64 count = 1;
+  for (i64 size : shape) {
+    if (size < 0) fail<ShapeError>(base::cat(who, ": the shape ", shape, " has a negative size"));
+    if (size && count > std::numeric_limits<i64>::max() / 16 / size)
+      fail<ShapeError>(base::cat(who, ": the shape ", shape, " has too many elements"));
+    count *= size ? size : 1;
+  }
 }
 
 }  // namespace uni::api

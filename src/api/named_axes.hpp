@@ -1,4 +1,4 @@
-// Axes that users name, made non-negative and checked.
+// Axes and shapes that users name, made non-negative and checked.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -16,5 +16,8 @@ std::vector<int> resolve_axes(std::string_view who, const Axes& axes, const ir::
 std::vector<int> reduction_axes(std::string_view who, const Axes& axes, const ir::Type& type);
 // The shape with the axes set to 1.
 Dims kept_shape(const Dims& shape, const std::vector<int>& axes);
+
+// Throws ShapeError for negative sizes and for more elements than memory can hold.
+void check_shape(std::string_view who, const Dims& shape);
 
 }  // namespace uni::api

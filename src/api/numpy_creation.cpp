@@ -1,9 +1,9 @@
 #include <unisono/creation.hpp>
 
 #include <cmath>
-#include <limits>
 
 #include "api/fail.hpp"
+#include "api/named_axes.hpp"
 #include "api/promote.hpp"
 #include "ops/elementwise.hpp"
 #include "ops/structural.hpp"
@@ -14,16 +14,6 @@ using namespace api;
 
 namespace {
 using detail::HostScalar;
-
-void check_shape(std::string_view who, const Dims& shape) {
-  i64 count = 1;
-  for (i64 size : shape) {
-    if (size < 0) fail<ShapeError>(base::cat(who, ": the shape ", shape, " has a negative size"));
-    if (size && count > std::numeric_limits<i64>::max() / 16 / size)
-      fail<ShapeError>(base::cat(who, ": the shape ", shape, " has too many elements"));
-    count *= size ? size : 1;
-  }
-}
 
 Array constant_array(std::string_view who, const Dims& shape, HostScalar value, Dtype dtype, bool weak = false) {
   check_shape(who, shape);

@@ -130,7 +130,7 @@ Array asinh(In x) { return inexact_unary("asinh", x, lax::asinh); }
 Array acosh(In x) { return inexact_unary("acosh", x, lax::acosh); }
 Array atanh(In x) { return inexact_unary("atanh", x, lax::atanh); }
 Array sinc(In x) { return inexact_unary("sinc", x, sinc_of); }
-Array logistic(In x) { return inexact_unary("logistic", x, lax::logistic); }
+Array sigmoid(In x) { return inexact_unary("sigmoid", x, lax::logistic); }
 Array erf(In x) { return inexact_unary("erf", x, lax::erf); }
 Array erfc(In x) { return inexact_unary("erfc", x, lax::erfc); }
 Array erf_inv(In x) { return inexact_unary("erf_inv", x, lax::erf_inv); }
