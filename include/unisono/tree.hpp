@@ -42,8 +42,8 @@ T tree_map(const F& f, const T& tree, const Rest&... rest) {
   std::vector<Array*> slots;
   detail::collect_leaves(detail::tree_ref(out), slots);
   const std::vector<Arrays> others{tree_leaves(rest)...};
-  int position = 1;
-  const auto check = [&](const auto& other) {
+  [[maybe_unused]] int position = 1;
+  [[maybe_unused]] const auto check = [&](const auto& other) {
     std::string a, b;
     detail::append_structure(detail::tree_ref(tree), a);
     detail::append_structure(detail::tree_ref(other), b);
