@@ -11,6 +11,7 @@
 #include <unisono/nn.hpp>
 #include <unisono/optim.hpp>
 #include <unisono/parallel.hpp>
+#include <unisono/products.hpp>
 #include <unisono/random.hpp>
 #include <unisono/reduction.hpp>
 #include <unisono/shaping.hpp>
