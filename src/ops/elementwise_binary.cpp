@@ -27,7 +27,8 @@ Arrays mul_transpose(Cotangents ct, Operands x, const NoParams&) {
   return {Array(), lax::mul(x[0].value, ct[0])};
 }
 constexpr auto mul_rules =
-    binary<mul, takes::values, [](const Array& t, const Array&, const Array& y, const Array&) { return lax::mul(t, y); },
+    binary<mul, takes::values,
+           [](const Array& t, const Array&, const Array& y, const Array&) { return lax::mul(t, y); },
            [](const Array& t, const Array& x, const Array&, const Array&) { return lax::mul(x, t); }>(
         "mul", {.transpose = mul_transpose});
 
@@ -35,11 +36,10 @@ Arrays div_transpose(Cotangents ct, Operands x, const NoParams&) {
   if (x[1].linear()) not_linear(div, "the denominator");
   return {lax::div(ct[0], x[1].value), Array()};
 }
-constexpr auto div_rules =
-    binary<div, takes::numbers, [](const Array& t, const Array&, const Array& y, const Array&) { return lax::div(t, y); },
-           [](const Array& t, const Array&, const Array& y, const Array& z) {
-             return lax::mul(t, lax::div(lax::neg(z), y));
-           }>("div", {.transpose = div_transpose});
+constexpr auto div_rules = binary<
+    div, takes::numbers, [](const Array& t, const Array&, const Array& y, const Array&) { return lax::div(t, y); },
+    [](const Array& t, const Array&, const Array& y, const Array& z) { return lax::mul(t, lax::div(lax::neg(z), y)); }>(
+    "div", {.transpose = div_transpose});
 
 constexpr auto rem_rules =
     binary<rem, takes::reals, keep, [](const Array& t, const Array& x, const Array& y, const Array&) {
@@ -49,14 +49,13 @@ constexpr auto rem_rules =
       return lax::mul(t, lax::neg(truncated));
     }>("rem");
 
-constexpr auto pow_rules =
-    binary<pow, takes::inexact,
-           [](const Array& t, const Array& x, const Array& y, const Array&) {
-             return lax::mul(t, lax::mul(y, lax::pow(x, lax::sub(y, full_like(y, 1)))));
-           },
-           [](const Array& t, const Array& x, const Array&, const Array& z) {
-             return lax::mul(t, lax::mul(lax::log(one_for_zero(x)), z));
-           }>("pow");
+constexpr auto pow_rules = binary<pow, takes::inexact,
+                                  [](const Array& t, const Array& x, const Array& y, const Array&) {
+                                    return lax::mul(t, lax::mul(y, lax::pow(x, lax::sub(y, full_like(y, 1)))));
+                                  },
+                                  [](const Array& t, const Array& x, const Array&, const Array& z) {
+                                    return lax::mul(t, lax::mul(lax::log(one_for_zero(x)), z));
+                                  }>("pow");
 
 // 1 where the chosen operand is `mine`, 1/2 at a tie.
 Array share(const Array& mine_wins, const Array& tie, const Array& like) {
@@ -117,13 +116,13 @@ constexpr Rules<NoParams> fma_rules{.name = "fma",
                                     .shard = pointwise_shard<>,
                                     .expand = by_backends};
 
-constexpr auto and_rules = stepwise<and_, takes::bits, 2>("and");
-constexpr auto or_rules = stepwise<or_, takes::bits, 2>("or");
-constexpr auto xor_rules = stepwise<xor_, takes::bits, 2>("xor");
-constexpr auto shift_left_rules = stepwise<shift_left, Takes::integer, 2>("shift_left");
-constexpr auto shift_right_logical_rules = stepwise<shift_right_logical, Takes::integer, 2>("shift_right_logical");
+constexpr auto and_rules = bitwise<and_, takes::bits, 2>("and");
+constexpr auto or_rules = bitwise<or_, takes::bits, 2>("or");
+constexpr auto xor_rules = bitwise<xor_, takes::bits, 2>("xor");
+constexpr auto shift_left_rules = bitwise<shift_left, Takes::integer, 2>("shift_left");
+constexpr auto shift_right_logical_rules = bitwise<shift_right_logical, Takes::integer, 2>("shift_right_logical");
 constexpr auto shift_right_arithmetic_rules =
-    stepwise<shift_right_arithmetic, Takes::integer, 2>("shift_right_arithmetic");
+    bitwise<shift_right_arithmetic, Takes::integer, 2>("shift_right_arithmetic");
 }  // namespace
 
 constinit const Primitive add = primitive<add_rules>();

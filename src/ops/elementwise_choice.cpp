@@ -122,26 +122,24 @@ Types part_type(std::span<const Type> in, const NoParams&) {
   return {out};
 }
 // The transposes follow from <ct, t> = Re(sum ct t), which does not conjugate: imag goes back as -i ct.
-constexpr Rules<NoParams> real_rules{
-    .name = "real",
-    .type = part_type<real>,
-    .jvp = linear_jvp<real>,
-    .transpose = [](Cotangents ct, Operands, const NoParams&) -> Arrays {
-      return {lax::complex(ct[0], full_like(ct[0], 0))};
-    },
-    .batch = pointwise_batch<real>,
-    .shard = pointwise_shard<>,
-    .expand = by_backends};
-constexpr Rules<NoParams> imag_rules{
-    .name = "imag",
-    .type = part_type<imag>,
-    .jvp = linear_jvp<imag>,
-    .transpose = [](Cotangents ct, Operands, const NoParams&) -> Arrays {
-      return {lax::complex(full_like(ct[0], 0), lax::neg(ct[0]))};
-    },
-    .batch = pointwise_batch<imag>,
-    .shard = pointwise_shard<>,
-    .expand = by_backends};
+constexpr Rules<NoParams> real_rules{.name = "real",
+                                     .type = part_type<real>,
+                                     .jvp = linear_jvp<real>,
+                                     .transpose = [](Cotangents ct, Operands, const NoParams&) -> Arrays {
+                                       return {lax::complex(ct[0], full_like(ct[0], 0))};
+                                     },
+                                     .batch = pointwise_batch<real>,
+                                     .shard = pointwise_shard<>,
+                                     .expand = by_backends};
+constexpr Rules<NoParams> imag_rules{.name = "imag",
+                                     .type = part_type<imag>,
+                                     .jvp = linear_jvp<imag>,
+                                     .transpose = [](Cotangents ct, Operands, const NoParams&) -> Arrays {
+                                       return {lax::complex(full_like(ct[0], 0), lax::neg(ct[0]))};
+                                     },
+                                     .batch = pointwise_batch<imag>,
+                                     .shard = pointwise_shard<>,
+                                     .expand = by_backends};
 constexpr Rules<NoParams> conj_rules{
     .name = "conj",
     .type = same_type<conj, Takes::complex, 1>,
@@ -188,14 +186,67 @@ constinit const Primitive conj = primitive<conj_rules>();
 constinit const Primitive complex = primitive<complex_rules>();
 
 std::span<const Primitive* const> elementwise_rows() {
-  static constexpr const Primitive* rows[] = {
-      &neg,         &abs,        &sign,      &floor,         &ceil,        &round, &not_,  &exp,     &expm1,
-      &log,         &log1p,      &sqrt,      &rsqrt,         &cbrt,        &sin,   &cos,   &tan,     &asin,
-      &acos,        &atan,       &sinh,      &cosh,          &tanh,        &asinh, &acosh, &atanh,   &logistic,
-      &erf,         &erfc,       &erf_inv,   &lgamma,        &digamma,     &is_finite, &real, &imag, &conj,
-      &stop_gradient, &integer_pow, &add,    &sub,           &mul,         &div,   &rem,   &pow,     &maximum,
-      &minimum,     &atan2,      &nextafter, &and_,          &or_,         &xor_,  &shift_left,
-      &shift_right_logical, &shift_right_arithmetic, &complex, &fma, &compare, &select, &clamp, &convert, &bitcast};
+  static constexpr const Primitive* rows[] = {&neg,
+                                              &abs,
+                                              &sign,
+                                              &floor,
+                                              &ceil,
+                                              &round,
+                                              &not_,
+                                              &exp,
+                                              &expm1,
+                                              &log,
+                                              &log1p,
+                                              &sqrt,
+                                              &rsqrt,
+                                              &cbrt,
+                                              &sin,
+                                              &cos,
+                                              &tan,
+                                              &asin,
+                                              &acos,
+                                              &atan,
+                                              &sinh,
+                                              &cosh,
+                                              &tanh,
+                                              &asinh,
+                                              &acosh,
+                                              &atanh,
+                                              &logistic,
+                                              &erf,
+                                              &erfc,
+                                              &erf_inv,
+                                              &lgamma,
+                                              &digamma,
+                                              &is_finite,
+                                              &real,
+                                              &imag,
+                                              &conj,
+                                              &stop_gradient,
+                                              &integer_pow,
+                                              &add,
+                                              &sub,
+                                              &mul,
+                                              &div,
+                                              &rem,
+                                              &pow,
+                                              &maximum,
+                                              &minimum,
+                                              &atan2,
+                                              &nextafter,
+                                              &and_,
+                                              &or_,
+                                              &xor_,
+                                              &shift_left,
+                                              &shift_right_logical,
+                                              &shift_right_arithmetic,
+                                              &complex,
+                                              &fma,
+                                              &compare,
+                                              &select,
+                                              &clamp,
+                                              &convert,
+                                              &bitcast};
   return rows;
 }
 

@@ -34,9 +34,7 @@ Array trigamma(const Array& x) {
   return lax::select(reflect, lax::sub(mirrored, value), value);
 }
 
-Array gauss(const Array& x, double scale) {
-  return lax::mul(lax::exp(lax::neg(lax::mul(x, x))), full_like(x, scale));
-}
+Array gauss(const Array& x, double scale) { return lax::mul(lax::exp(lax::neg(lax::mul(x, x))), full_like(x, scale)); }
 
 constexpr auto erf_rules = unary<erf, Takes::floating, [](const Array& t, const Array& x, const Array&) {
   return lax::mul(t, gauss(x, two_by_root_pi));

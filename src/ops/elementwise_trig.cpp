@@ -19,9 +19,9 @@ Array acosh_slope(const Array& x) {
   return lax::rsqrt(lax::sub(lax::full_like(x, 0), one_minus_square(x)));
 }
 
-constexpr auto sin_rules = unary<sin, takes::inexact, [](const Array& t, const Array& x, const Array&) {
-  return lax::mul(t, lax::cos(x));
-}>("sin");
+constexpr auto sin_rules =
+    unary<sin, takes::inexact, [](const Array& t, const Array& x, const Array&) { return lax::mul(t, lax::cos(x)); }>(
+        "sin");
 constexpr auto cos_rules = unary<cos, takes::inexact, [](const Array& t, const Array& x, const Array&) {
   return lax::mul(t, lax::neg(lax::sin(x)));
 }>("cos");
@@ -37,12 +37,12 @@ constexpr auto acos_rules = unary<acos, takes::inexact, [](const Array& t, const
 constexpr auto atan_rules = unary<atan, takes::inexact, [](const Array& t, const Array& x, const Array&) {
   return lax::div(t, one_plus_square(x));
 }>("atan");
-constexpr auto sinh_rules = unary<sinh, takes::inexact, [](const Array& t, const Array& x, const Array&) {
-  return lax::mul(t, lax::cosh(x));
-}>("sinh");
-constexpr auto cosh_rules = unary<cosh, takes::inexact, [](const Array& t, const Array& x, const Array&) {
-  return lax::mul(t, lax::sinh(x));
-}>("cosh");
+constexpr auto sinh_rules =
+    unary<sinh, takes::inexact, [](const Array& t, const Array& x, const Array&) { return lax::mul(t, lax::cosh(x)); }>(
+        "sinh");
+constexpr auto cosh_rules =
+    unary<cosh, takes::inexact, [](const Array& t, const Array& x, const Array&) { return lax::mul(t, lax::sinh(x)); }>(
+        "cosh");
 constexpr auto tanh_rules = unary<tanh, takes::inexact, [](const Array& t, const Array&, const Array& y) {
   return lax::mul(t, one_minus_square(y));
 }>("tanh");

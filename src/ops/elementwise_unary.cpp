@@ -33,16 +33,14 @@ Types abs_type(std::span<const Type> in, const NoParams&) {
   return {out};
 }
 
-constexpr Rules<NoParams> neg_rules{
-    .name = "neg",
-    .type = same_type<neg, takes::numbers, 1>,
-    .jvp = linear_jvp<neg>,
-    .transpose = [](std::span<const Array> ct, std::span<const Operand>, const NoParams&) -> Arrays {
-      return {lax::neg(ct[0])};
-    },
-    .batch = pointwise_batch<neg>,
-    .shard = pointwise_shard<>,
-    .expand = by_backends};
+constexpr Rules<NoParams> neg_rules{.name = "neg",
+                                    .type = same_type<neg, takes::numbers, 1>,
+                                    .jvp = linear_jvp<neg>,
+                                    .transpose = [](std::span<const Array> ct, std::span<const Operand>,
+                                                    const NoParams&) -> Arrays { return {lax::neg(ct[0])}; },
+                                    .batch = pointwise_batch<neg>,
+                                    .shard = pointwise_shard<>,
+                                    .expand = by_backends};
 
 constexpr Rules<NoParams> abs_rules = [] {
   Rules<NoParams> rules = unary<abs, takes::numbers, abs_tangent>("abs");
@@ -54,17 +52,15 @@ constexpr auto sign_rules = unary<sign, takes::numbers, sign_tangent>("sign");
 constexpr auto floor_rules = stepwise<floor, Takes::floating, 1>("floor");
 constexpr auto ceil_rules = stepwise<ceil, Takes::floating, 1>("ceil");
 constexpr auto round_rules = stepwise<round, Takes::floating, 1>("round");
-constexpr auto not_rules = stepwise<not_, takes::bits, 1>("not");
+constexpr auto not_rules = bitwise<not_, takes::bits, 1>("not");
 
-constexpr auto exp_rules = unary<exp, takes::inexact, [](const Array& t, const Array&, const Array& y) {
-  return lax::mul(t, y);
-}>("exp");
+constexpr auto exp_rules =
+    unary<exp, takes::inexact, [](const Array& t, const Array&, const Array& y) { return lax::mul(t, y); }>("exp");
 constexpr auto expm1_rules = unary<expm1, takes::inexact, [](const Array& t, const Array&, const Array& y) {
   return lax::mul(t, lax::add(y, full_like(y, 1)));
 }>("expm1");
-constexpr auto log_rules = unary<log, takes::inexact, [](const Array& t, const Array& x, const Array&) {
-  return lax::div(t, x);
-}>("log");
+constexpr auto log_rules =
+    unary<log, takes::inexact, [](const Array& t, const Array& x, const Array&) { return lax::div(t, x); }>("log");
 constexpr auto log1p_rules = unary<log1p, takes::inexact, [](const Array& t, const Array& x, const Array&) {
   return lax::div(t, lax::add(x, full_like(x, 1)));
 }>("log1p");
@@ -117,7 +113,8 @@ Jvp integer_pow_jvp(std::span<const Array> x, std::span<const Array> t, const In
 }
 // By squaring, the way backends would.
 Arrays integer_pow_expand(std::span<const Array> in, const IntegerPow& p) {
-  std::uint32_t left = p.exponent < 0 ? 0u - static_cast<std::uint32_t>(p.exponent) : static_cast<std::uint32_t>(p.exponent);
+  std::uint32_t left =
+      p.exponent < 0 ? 0u - static_cast<std::uint32_t>(p.exponent) : static_cast<std::uint32_t>(p.exponent);
   const Array one = full_like(in[0], 1);
   Array result, square = in[0];
   for (; left != 0; left >>= 1) {
@@ -176,6 +173,8 @@ Array cbrt(const Array& x) { return core::bind1(ops::cbrt, {x}); }
 Array logistic(const Array& x) { return core::bind1(ops::logistic, {x}); }
 Array is_finite(const Array& x) { return core::bind1(ops::is_finite, {x}); }
 Array stop_gradient(const Array& x) { return core::bind1(ops::stop_gradient, {x}); }
-Array integer_pow(const Array& x, int exponent) { return core::bind1(ops::integer_pow, {x}, ops::IntegerPow{exponent}); }
+Array integer_pow(const Array& x, int exponent) {
+  return core::bind1(ops::integer_pow, {x}, ops::IntegerPow{exponent});
+}
 
 }  // namespace uni::lax

@@ -25,7 +25,7 @@ std::string text_of(Takes takes) {
                                                      {Takes::complex, "complex numbers"},
                                                      {Takes::key, "keys"}};
   for (const auto& [kind, name] : names)
-    if ((static_cast<int>(kind) & static_cast<int>(takes)) != 0) kinds.emplace_back(name);
+    if (overlap(kind, takes)) kinds.emplace_back(name);
   return base::listing(kinds);
 }
 
@@ -36,7 +36,7 @@ std::string types_text(std::span<const Type> in) {
 }
 }  // namespace
 
-bool accepts(Takes takes, Dtype dtype) { return (static_cast<int>(kind_of(dtype)) & static_cast<int>(takes)) != 0; }
+bool accepts(Takes takes, Dtype dtype) { return overlap(kind_of(dtype), takes); }
 
 void check_operand_count(const ir::Op& op, std::span<const Type> in, std::size_t count) {
   if (in.size() == count) return;
@@ -50,8 +50,7 @@ void check_dtype(const ir::Op& op, const Type& type, Takes takes) {
 
 void check_same_dtype(const ir::Op& op, std::span<const Type> in) {
   for (const Type& t : in)
-    if (t.dtype != in[0].dtype)
-      throw DtypeError(cat(op.name, ": operands ", types_text(in), " have different dtypes"));
+    if (t.dtype != in[0].dtype) throw DtypeError(cat(op.name, ": operands ", types_text(in), " have different dtypes"));
 }
 
 void check_same_shape(const ir::Op& op, std::span<const Type> in) {
@@ -69,12 +68,11 @@ Type common_type(const ir::Op& op, std::span<const Type> in, std::size_t count, 
 }
 
 void not_linear(const ir::Op& op, std::string_view in_what) {
-  throw TraceError(cat(op.name, ": not linear in ", in_what, ", cannot be transposed", base::at(core::current_location())));
+  throw TraceError(
+      cat(op.name, ": not linear in ", in_what, ", cannot be transposed", base::at(core::current_location())));
 }
 
-Array one_for_zero(const Array& x) {
-  return lax::select(lax::eq(x, lax::full_like(x, 0)), lax::full_like(x, 1), x);
-}
+Array one_for_zero(const Array& x) { return lax::select(lax::eq(x, lax::full_like(x, 0)), lax::full_like(x, 1), x); }
 
 Batch batch_pointwise(const Primitive& op, const BatchArgs& args, const Params& params) {
   Arrays in;

@@ -11,6 +11,7 @@ using Operands = std::span<const Operand>;
 // Kinds of dtypes that an operation takes.
 enum class Takes : std::uint8_t { boolean = 1, integer = 2, floating = 4, complex = 8, key = 16 };
 constexpr Takes operator|(Takes a, Takes b) { return static_cast<Takes>(static_cast<int>(a) | static_cast<int>(b)); }
+constexpr bool overlap(Takes a, Takes b) { return (static_cast<int>(a) & static_cast<int>(b)) != 0; }
 namespace takes {
 inline constexpr Takes reals = Takes::integer | Takes::floating;
 inline constexpr Takes inexact = Takes::floating | Takes::complex;
@@ -62,6 +63,7 @@ Jvp linear_jvp(std::span<const Array> x, std::span<const Array> t, const P& p) {
 }
 
 inline constexpr Absent not_linear_row = {"not linear"};
+inline constexpr Absent no_tangents = {"bool, integers and keys have no tangent"};
 inline constexpr Absent by_backends = {"computed directly by backends"};
 
 // The slots in which rows of one maker differ.
@@ -105,14 +107,23 @@ constexpr Rules<NoParams> binary(std::string_view name, Slots<> slots = {}) {
 
 // Piecewise constant in all `Count` operands.
 template <const Primitive& Op, Takes T, std::size_t Count>
-constexpr Rules<NoParams> stepwise(std::string_view name, Slots<> slots = {}) {
+constexpr Rules<NoParams> stepwise(std::string_view name) {
   return {.name = name,
           .type = same_type<Op, T, Count>,
           .jvp = zero_jvp<Op>,
-          .transpose = slots.transpose,
+          .transpose = not_linear_row,
           .batch = pointwise_batch<Op>,
           .shard = pointwise_shard<>,
-          .expand = slots.expand};
+          .expand = by_backends};
+}
+
+// Of bool and integers only.
+template <const Primitive& Op, Takes T, std::size_t Count>
+constexpr Rules<NoParams> bitwise(std::string_view name) {
+  static_assert(!overlap(T, takes::inexact));
+  Rules<NoParams> rules = stepwise<Op, T, Count>(name);
+  rules.jvp = no_tangents;
+  return rules;
 }
 
 }  // namespace uni::ops

@@ -9,8 +9,6 @@ namespace uni::ops {
 using base::cat;
 
 namespace {
-constexpr Absent integral = none("its result holds integers or keys");
-
 // The dimensions of the key pass through; those of the drawn shape are whole on every device, because the bits of an
 // element depend on its global index.
 ShardRule draw_shard(const Type& key, const Dims& shape) {
@@ -41,18 +39,23 @@ Batch leading_batch(const BatchArgs& args, const P& p) {
 Types random_bits_type(std::span<const Type> in, const RandomBits& p) {
   const Dims shape = drawn_shape(random_bits, in, p.shape);
   switch (p.width) {
-    case 8: return {{Dtype::u8, shape, false, {}}};
-    case 16: return {{Dtype::u16, shape, false, {}}};
-    case 32: return {{Dtype::u32, shape, false, {}}};
-    case 64: return {{Dtype::u64, shape, false, {}}};
-    default: throw DtypeError(cat("random_bits: width is 8, 16, 32 or 64, not ", p.width));
+    case 8:
+      return {{Dtype::u8, shape, false, {}}};
+    case 16:
+      return {{Dtype::u16, shape, false, {}}};
+    case 32:
+      return {{Dtype::u32, shape, false, {}}};
+    case 64:
+      return {{Dtype::u64, shape, false, {}}};
+    default:
+      throw DtypeError(cat("random_bits: width is 8, 16, 32 or 64, not ", p.width));
   }
 }
 constexpr Rules<RandomBits> random_bits_rules{
     .name = "random_bits",
     .type = random_bits_type,
-    .jvp = zero_jvp<random_bits, RandomBits>,
-    .transpose = integral,
+    .jvp = no_tangents,
+    .transpose = no_tangents,
     .batch = leading_batch<random_bits, RandomBits>,
     .shard = [](std::span<const Type> in, const RandomBits& p) { return draw_shard(in[0], p.shape); },
     .expand = by_backends};
@@ -62,8 +65,8 @@ constexpr Rules<RandomSplit> random_split_rules{
     .type = [](std::span<const Type> in, const RandomSplit& p) -> Types {
       return {{Dtype::key, drawn_shape(random_split, in, p.shape), false, {}}};
     },
-    .jvp = zero_jvp<random_split, RandomSplit>,
-    .transpose = integral,
+    .jvp = no_tangents,
+    .transpose = no_tangents,
     .batch = leading_batch<random_split, RandomSplit>,
     .shard = [](std::span<const Type> in, const RandomSplit& p) { return draw_shard(in[0], p.shape); },
     .expand = by_backends};
@@ -71,15 +74,14 @@ constexpr Rules<RandomSplit> random_split_rules{
 Types random_fold_in_type(std::span<const Type> in, const NoParams&) {
   check_operand_count(random_fold_in, in, 2);
   check_dtype(random_fold_in, in[0], Takes::key);
-  if (in[1].dtype != Dtype::u32)
-    throw DtypeError(cat("random_fold_in: the data is u32, not ", ir::to_string(in[1])));
+  if (in[1].dtype != Dtype::u32) throw DtypeError(cat("random_fold_in: the data is u32, not ", ir::to_string(in[1])));
   check_same_shape(random_fold_in, in);
   return {{Dtype::key, in[0].shape, false, {}}};
 }
 constexpr Rules<NoParams> random_fold_in_rules{.name = "random_fold_in",
                                                .type = random_fold_in_type,
-                                               .jvp = zero_jvp<random_fold_in>,
-                                               .transpose = integral,
+                                               .jvp = no_tangents,
+                                               .transpose = no_tangents,
                                                .batch = pointwise_batch<random_fold_in>,
                                                .shard = pointwise_shard<>,
                                                .expand = by_backends};
@@ -100,27 +102,25 @@ ShardRule words_shard(const Type& key, bool wrap) {
   rule.kinds.push_back(ShardRule::Kind::replicate);
   return rule;
 }
-constexpr Rules<NoParams> key_wrap_rules{.name = "key_wrap",
-                                         .type = key_wrap_type,
-                                         .jvp = zero_jvp<key_wrap>,
-                                         .transpose = integral,
-                                         .batch = leading_batch<key_wrap, NoParams>,
-                                         .shard = [](std::span<const Type> in, const NoParams& p) {
-                                           return words_shard(key_wrap_type(in, p)[0], true);
-                                         },
-                                         .expand = by_backends};
+constexpr Rules<NoParams> key_wrap_rules{
+    .name = "key_wrap",
+    .type = key_wrap_type,
+    .jvp = no_tangents,
+    .transpose = no_tangents,
+    .batch = leading_batch<key_wrap, NoParams>,
+    .shard = [](std::span<const Type> in, const NoParams& p) { return words_shard(key_wrap_type(in, p)[0], true); },
+    .expand = by_backends};
 
-constexpr Rules<NoParams> key_unwrap_rules{.name = "key_unwrap",
-                                           .type = [](std::span<const Type> in, const NoParams&) -> Types {
-                                             return {{Dtype::u32, drawn_shape(key_unwrap, in, {2}), false, {}}};
-                                           },
-                                           .jvp = zero_jvp<key_unwrap>,
-                                           .transpose = integral,
-                                           .batch = leading_batch<key_unwrap, NoParams>,
-                                           .shard = [](std::span<const Type> in, const NoParams&) {
-                                             return words_shard(in[0], false);
-                                           },
-                                           .expand = by_backends};
+constexpr Rules<NoParams> key_unwrap_rules{
+    .name = "key_unwrap",
+    .type = [](std::span<const Type> in, const NoParams&) -> Types {
+      return {{Dtype::u32, drawn_shape(key_unwrap, in, {2}), false, {}}};
+    },
+    .jvp = no_tangents,
+    .transpose = no_tangents,
+    .batch = leading_batch<key_unwrap, NoParams>,
+    .shard = [](std::span<const Type> in, const NoParams&) { return words_shard(in[0], false); },
+    .expand = by_backends};
 }  // namespace
 
 constinit const Primitive random_bits = primitive<random_bits_rules>();
