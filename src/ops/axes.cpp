@@ -1,0 +1,141 @@
+#include "ops/axes.hpp"
+
+#include "base/text.hpp"
+#include "ops/structural.hpp"
+#include <unisono/error.hpp>
+
+namespace uni::ops {
+
+using base::cat;
+
+std::vector<int> axis_range(int first, int count) {
+  std::vector<int> axes;
+  for (int i = 0; i < count; ++i) axes.push_back(first + i);
+  return axes;
+}
+std::vector<int> shifted(std::vector<int> axes, int by) {
+  for (int& a : axes) a += by;
+  return axes;
+}
+std::vector<int> inverse_permutation(const std::vector<int>& permutation) {
+  std::vector<int> inverse(permutation.size());
+  for (std::size_t i = 0; i < permutation.size(); ++i) inverse[at(permutation[i])] = static_cast<int>(i);
+  return inverse;
+}
+std::vector<int> other_axes(int rank, const std::vector<int>& a, const std::vector<int>& b) {
+  std::vector<int> axes;
+  for (int i = 0; i < rank; ++i)
+    if (!has_axis(a, i) && !has_axis(b, i)) axes.push_back(i);
+  return axes;
+}
+Dims sizes_at(const Dims& shape, const std::vector<int>& axes) {
+  Dims sizes;
+  for (int a : axes) sizes.push_back(shape[a]);
+  return sizes;
+}
+Dims prepended(i64 size, Dims dims) {
+  dims.insert(0, size);
+  return dims;
+}
+Dims joined(Dims a, const Dims& b) {
+  for (i64 size : b) a.push_back(size);
+  return a;
+}
+Dims repeated(i64 value, int count) { return Dims(std::vector<i64>(at(count), value)); }
+
+i64 dilated_size(i64 size, i64 dilation) {
+  i64 result = 0;
+  if (size == 0) return 0;
+  return __builtin_mul_overflow(size - 1, dilation, &result) || result >= huge_size ? huge_size : result + 1;
+}
+i64 padded_size(i64 size, i64 low, i64 high) {
+  i64 result = 0;
+  if (__builtin_add_overflow(size, low, &result) || __builtin_add_overflow(result, high, &result)) return huge_size;
+  return result;
+}
+
+void check_count(std::string_view who, std::span<const Type> in, std::size_t count) {
+  if (in.size() != count) throw ShapeError(cat(who, ": takes ", count, " operands, got ", in.size()));
+}
+void check_axis(std::string_view who, int axis, const Type& type) {
+  if (axis < 0 || axis >= type.shape.rank())
+    throw ShapeError(cat(who, ": axis ", axis, " is out of range for ", ir::to_string(type)));
+}
+void check_axes(std::string_view who, const std::vector<int>& axes, const Type& type) {
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    check_axis(who, axes[i], type);
+    for (std::size_t j = 0; j < i; ++j)
+      if (axes[j] == axes[i]) throw ShapeError(cat(who, ": axis ", axes[i], " of ", ir::to_string(type), " is named twice"));
+  }
+}
+void check_entries(std::string_view who, std::string_view field, std::size_t entries, const Type& type) {
+  if (entries != at(type.shape.rank()))
+    throw ShapeError(cat(who, ": ", field, " has ", entries, " entries for ", ir::to_string(type)));
+}
+void check_shape(std::string_view who, const Dims& shape) {
+  i64 count = 1;
+  bool overflow = false;
+  for (i64 size : shape) {
+    if (size < 0) throw ShapeError(cat(who, ": shape ", shape, " has a negative size"));
+    overflow = overflow || __builtin_mul_overflow(count, size == 0 ? 1 : size, &count);
+  }
+  if (overflow || count > (i64{1} << 58)) throw ShapeError(cat(who, ": shape ", shape, " has too many elements"));
+}
+void check_number(std::string_view who, const Type& type) {
+  if (!is_integer(type.dtype) && !is_inexact(type.dtype))
+    throw DtypeError(cat(who, ": takes numbers, not ", ir::to_string(type)));
+}
+void check_ordered(std::string_view who, const Type& type) {
+  if (is_complex(type.dtype) || type.dtype == Dtype::key)
+    throw DtypeError(cat(who, ": ", ir::to_string(type), " has no order"));
+}
+void check_same_dtype(std::string_view who, const Type& a, const Type& b) {
+  if (a.dtype != b.dtype)
+    throw DtypeError(cat(who, ": operands ", ir::to_string(a), " and ", ir::to_string(b), " have different dtypes"));
+}
+bool has_tangent(const Type& type) { return is_inexact(type.dtype); }
+
+Jvp linear_jvp(const Primitive& op, std::span<const Array> in, std::span<const Array> tangents, const Params& params) {
+  Arrays t;
+  for (std::size_t i = 0; i < in.size(); ++i) t.push_back(instantiate(tangents[i], core::type_of(in[i])));
+  return {core::bind(op, in, params), core::bind(op, t, params)};
+}
+Jvp linear_in_first(const Primitive& op, std::span<const Array> in, std::span<const Array> tangents,
+                    const Params& params) {
+  Jvp result{core::bind(op, in, params), {Array()}};
+  if (is_zero(tangents[0])) return result;
+  Arrays t(in.begin(), in.end());
+  t[0] = tangents[0];
+  result.tangent = core::bind(op, t, params);
+  return result;
+}
+void require_known(std::string_view who, std::span<const Operand> operands, std::size_t operand) {
+  if (operands[operand].linear())
+    throw TraceError(cat(who, ": not linear in operand ", operand, ", cannot be transposed",
+                         base::at(core::current_location())));
+}
+
+Array split_dim(const Array& x, int dim, i64 parts) {
+  Dims shape = x.shape();
+  shape[dim] /= parts;
+  shape.insert(dim, parts);
+  return lax::reshape(x, shape);
+}
+Array merge_dims(const Array& x, int dim) {
+  Dims shape = x.shape();
+  shape[dim] *= shape[dim + 1];
+  shape.erase(dim + 1);
+  return lax::reshape(x, shape);
+}
+
+ShardRule same_shape_rule(std::size_t operands, std::size_t results, int rank, const std::vector<int>& special,
+                          ShardRule::Kind kind) {
+  Factors f;
+  std::vector<int> factors;
+  for (int i = 0; i < rank; ++i) factors.push_back(f.add(has_axis(special, i) ? kind : ShardRule::Kind::pass));
+  f.rule.operands.assign(operands, factors);
+  f.rule.results.assign(results, factors);
+  return f.rule;
+}
+
+}  // namespace uni::ops

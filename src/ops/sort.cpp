@@ -1,0 +1,82 @@
+#include "base/text.hpp"
+#include "ops/axes.hpp"
+#include "ops/structural.hpp"
+#include <unisono/error.hpp>
+
+namespace uni::ops {
+
+using base::cat;
+
+namespace {
+Types sort_type(std::span<const Type> in, const Sort& p) {
+  if (in.empty()) throw ShapeError("sort: takes at least one operand, got 0");
+  if (p.keys < 1 || at(p.keys) > in.size())
+    throw ShapeError(cat("sort: ", p.keys, " keys for ", in.size(), " operands"));
+  check_axis("sort", p.axis, in[0]);
+  Types out;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (in[i].shape != in[0].shape)
+      throw ShapeError(cat("sort: operands ", ir::to_string(in[0]), " and ", ir::to_string(in[i]),
+                           " have different shapes"));
+    if (i < at(p.keys)) check_ordered("sort", in[i]);
+    out.push_back(Type{in[i].dtype, in[i].shape, in[i].weak, {}});
+  }
+  return out;
+}
+
+// Index components that pick, along `axis`, the entries named by `order` (of x's shape).
+Array along_axis(const Array& order, int axis) {
+  Dims column = order.shape();
+  column.push_back(1);
+  Arrays components;
+  for (int i = 0; i < order.rank(); ++i)
+    components.push_back(i == axis ? lax::reshape(order, column) : lax::iota(order.dtype(), column, i));
+  return lax::concatenate(components, order.rank());
+}
+// Tangents follow the sorting permutation.
+Jvp sort_jvp(std::span<const Array> x, std::span<const Array> t, const Sort& p) {
+  Arrays operands(x.begin(), x.end());
+  operands.push_back(lax::iota(Dtype::i32, x[0].shape(), p.axis));
+  Arrays out = core::bind(sort, operands, p);
+  const Array order = std::move(out.back());
+  out.pop_back();
+  Arrays tangents;
+  Array indices;
+  for (const Array& tangent : t) {
+    if (is_zero(tangent)) {
+      tangents.emplace_back();
+      continue;
+    }
+    if (!indices.defined()) indices = along_axis(order, p.axis);
+    tangents.push_back(lax::gather(tangent, indices));
+  }
+  return {std::move(out), std::move(tangents)};
+}
+constexpr Rules<Sort> sort_rules{
+    .name = "sort",
+    .type = sort_type,
+    .jvp = sort_jvp,
+    .transpose = none("not linear"),
+    .batch = [](const BatchArgs& a, const Sort& p) {
+      Arrays in;
+      for (std::size_t i = 0; i < a.in.size(); ++i) in.push_back(with_batch(a, i));
+      return all_batched(core::bind(sort, in, Sort{p.axis + 1, p.keys}));
+    },
+    .shard = [](std::span<const Type> in, const Sort& p) {
+      return same_shape_rule(in.size(), in.size(), in[0].shape.rank(), {p.axis});
+    },
+    .expand = none(by_backend),
+    .traits = {.own_weak = true}};
+}  // namespace
+
+constinit const Primitive sort = primitive<sort_rules>();
+
+}  // namespace uni::ops
+
+namespace uni::lax {
+
+Arrays sort(std::span<const Array> operands, int axis, int keys) {
+  return core::bind(ops::sort, operands, ops::Sort{axis, keys});
+}
+
+}  // namespace uni::lax
