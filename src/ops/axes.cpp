@@ -54,54 +54,39 @@ i64 padded_size(i64 size, i64 low, i64 high) {
   return result;
 }
 
-void check_count(std::string_view who, std::span<const Type> in, std::size_t count) {
-  if (in.size() != count) throw ShapeError(cat(who, ": takes ", count, " operands, got ", in.size()));
-}
-void check_axis(std::string_view who, int axis, const Type& type) {
+void check_axis(const ir::Op& op, int axis, const Type& type) {
   if (axis < 0 || axis >= type.shape.rank())
-    throw ShapeError(cat(who, ": axis ", axis, " is out of range for ", ir::to_string(type)));
+    throw ShapeError(cat(op.name, ": axis ", axis, " is out of range for ", ir::to_string(type)));
 }
-void check_axes(std::string_view who, const std::vector<int>& axes, const Type& type) {
+void check_axes(const ir::Op& op, const std::vector<int>& axes, const Type& type) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    check_axis(who, axes[i], type);
+    check_axis(op, axes[i], type);
     for (std::size_t j = 0; j < i; ++j)
-      if (axes[j] == axes[i]) throw ShapeError(cat(who, ": axis ", axes[i], " of ", ir::to_string(type), " is named twice"));
+      if (axes[j] == axes[i])
+        throw ShapeError(cat(op.name, ": axis ", axes[i], " of ", ir::to_string(type), " is named twice"));
   }
 }
-void check_entries(std::string_view who, std::string_view field, std::size_t entries, const Type& type) {
+void check_entries(const ir::Op& op, std::string_view field, std::size_t entries, const Type& type) {
   if (entries != at(type.shape.rank()))
-    throw ShapeError(cat(who, ": ", field, " has ", entries, " entries for ", ir::to_string(type)));
+    throw ShapeError(cat(op.name, ": ", field, " has ", entries, " entries for ", ir::to_string(type)));
 }
-void check_shape(std::string_view who, const Dims& shape) {
+void check_shape(const ir::Op& op, const Dims& shape) {
   i64 count = 1;
   bool overflow = false;
   for (i64 size : shape) {
-    if (size < 0) throw ShapeError(cat(who, ": shape ", shape, " has a negative size"));
+    if (size < 0) throw ShapeError(cat(op.name, ": shape ", shape, " has a negative size"));
     overflow = overflow || __builtin_mul_overflow(count, size == 0 ? 1 : size, &count);
   }
-  if (overflow || count > (i64{1} << 58)) throw ShapeError(cat(who, ": shape ", shape, " has too many elements"));
+  if (overflow || count > (i64{1} << 58)) throw ShapeError(cat(op.name, ": shape ", shape, " has too many elements"));
 }
-void check_number(std::string_view who, const Type& type) {
-  if (!is_integer(type.dtype) && !is_inexact(type.dtype))
-    throw DtypeError(cat(who, ": takes numbers, not ", ir::to_string(type)));
-}
-void check_ordered(std::string_view who, const Type& type) {
-  if (is_complex(type.dtype) || type.dtype == Dtype::key)
-    throw DtypeError(cat(who, ": ", ir::to_string(type), " has no order"));
-}
-void check_same_dtype(std::string_view who, const Type& a, const Type& b) {
-  if (a.dtype != b.dtype)
-    throw DtypeError(cat(who, ": operands ", ir::to_string(a), " and ", ir::to_string(b), " have different dtypes"));
-}
-bool has_tangent(const Type& type) { return is_inexact(type.dtype); }
-
-Jvp linear_jvp(const Primitive& op, std::span<const Array> in, std::span<const Array> tangents, const Params& params) {
+Jvp jointly_linear_jvp(const Primitive& op, std::span<const Array> in, std::span<const Array> tangents,
+                       const Params& params) {
   Arrays t;
   for (std::size_t i = 0; i < in.size(); ++i) t.push_back(instantiate(tangents[i], core::type_of(in[i])));
   return {core::bind(op, in, params), core::bind(op, t, params)};
 }
-Jvp linear_in_first(const Primitive& op, std::span<const Array> in, std::span<const Array> tangents,
-                    const Params& params) {
+Jvp linear_in_first_jvp(const Primitive& op, std::span<const Array> in, std::span<const Array> tangents,
+                        const Params& params) {
   Jvp result{core::bind(op, in, params), {Array()}};
   if (is_zero(tangents[0])) return result;
   Arrays t(in.begin(), in.end());
@@ -109,10 +94,8 @@ Jvp linear_in_first(const Primitive& op, std::span<const Array> in, std::span<co
   result.tangent = core::bind(op, t, params);
   return result;
 }
-void require_known(std::string_view who, std::span<const Operand> operands, std::size_t operand) {
-  if (operands[operand].linear())
-    throw TraceError(cat(who, ": not linear in operand ", operand, ", cannot be transposed",
-                         base::at(core::current_location())));
+void require_known(const ir::Op& op, std::span<const Operand> operands, std::size_t operand) {
+  if (operands[operand].linear()) not_linear(op, cat("operand ", operand));
 }
 
 Array split_dim(const Array& x, int dim, i64 parts) {

@@ -1,6 +1,6 @@
 // Axes, sizes and factor tables, as rows that move or contract dimensions need them.
 #pragma once
-#include "ops/rules.hpp"
+#include "ops/makers.hpp"
 
 namespace uni::ops {
 
@@ -24,32 +24,27 @@ inline constexpr i64 huge_size = i64{1} << 59;
 i64 dilated_size(i64 size, i64 dilation);  // size elements with dilation - 1 gaps between them
 i64 padded_size(i64 size, i64 low, i64 high);
 
-// Checks of type rules; `who` is the operation. They throw ShapeError or DtypeError.
-void check_count(std::string_view who, std::span<const Type> in, std::size_t count);
-void check_axis(std::string_view who, int axis, const Type& type);
-void check_axes(std::string_view who, const std::vector<int>& axes, const Type& type);  // in range and distinct
-void check_entries(std::string_view who, std::string_view field, std::size_t entries, const Type& type);  // one per axis
+// Checks of type rules, beside those of makers.hpp.
+void check_axis(const ir::Op& op, int axis, const Type& type);
+void check_axes(const ir::Op& op, const std::vector<int>& axes, const Type& type);  // in range and distinct
+// A parameter with one entry per axis.
+void check_entries(const ir::Op& op, std::string_view field, std::size_t entries, const Type& type);
 // Sizes are not negative and the number of bytes can be counted.
-void check_shape(std::string_view who, const Dims& shape);
-void check_number(std::string_view who, const Type& type);   // integer, float or complex
-void check_ordered(std::string_view who, const Type& type);  // not complex, not key
-void check_same_dtype(std::string_view who, const Type& a, const Type& b);
-bool has_tangent(const Type& type);
+void check_shape(const ir::Op& op, const Dims& shape);
 
 // The derivative of an operation that is linear in all operands together.
-Jvp linear_jvp(const Primitive& op, std::span<const Array> in, std::span<const Array> tangents, const Params& params);
-// The derivative of an operation that is linear in its first operand; others have none.
-Jvp linear_in_first(const Primitive& op, std::span<const Array> in, std::span<const Array> tangents,
-                    const Params& params);
-// Throws for an operand that is linear where only known values can be transposed.
-void require_known(std::string_view who, std::span<const Operand> operands, std::size_t operand);
+Jvp jointly_linear_jvp(const Primitive& op, std::span<const Array> in, std::span<const Array> tangents,
+                       const Params& params);
+// The derivative of an operation that is linear in its first operand and piecewise constant in the others.
+Jvp linear_in_first_jvp(const Primitive& op, std::span<const Array> in, std::span<const Array> tangents,
+                        const Params& params);
+// Throws for an operand that is linear where only a known value can be.
+void require_known(const ir::Op& op, std::span<const Operand> operands, std::size_t operand);
 
 // Splits dimension `dim` into (parts, rest).
 Array split_dim(const Array& x, int dim, i64 parts);
 // Merges dimensions dim and dim + 1.
 Array merge_dims(const Array& x, int dim);
-
-inline constexpr const char* by_backend = "computed by the backend";
 
 // Factors of a ShardRule, numbered as they are made.
 class Factors {

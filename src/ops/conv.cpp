@@ -24,7 +24,8 @@ void check_conv_params(const Type& x, const Type& kernel, const Conv& p) {
                          " should have rank ", n + 2, " for ", n, " strides"));
   for (const Dims* field : {&p.low, &p.high, &p.input_dilation, &p.kernel_dilation})
     if (field->rank() != n)
-      throw ShapeError(cat("conv: padding and dilation should have ", n, " entries, as stride has, got ", field->rank()));
+      throw ShapeError(
+          cat("conv: padding and dilation should have ", n, " entries, as stride has, got ", field->rank()));
   for (int i = 0; i < n; ++i) {
     if (p.stride[i] < 1 || p.input_dilation[i] < 1 || p.kernel_dilation[i] < 1)
       throw ShapeError(cat("conv: stride ", p.stride[i], ", input dilation ", p.input_dilation[i],
@@ -38,10 +39,10 @@ void check_conv_params(const Type& x, const Type& kernel, const Conv& p) {
                          " should be at least 1, and one of them 1"));
 }
 Types conv_type(std::span<const Type> in, const Conv& p) {
-  check_count("conv", in, 2);
+  check_operand_count(conv, in, 2);
   const Type &x = in[0], &kernel = in[1];
-  check_same_dtype("conv", x, kernel);
-  if (!is_inexact(x.dtype)) throw DtypeError(cat("conv: takes floats or complex numbers, not ", ir::to_string(x)));
+  check_same_dtype(conv, in);
+  check_dtype(conv, x, takes::inexact);
   check_conv_params(x, kernel, p);
   const i64 features = x.shape[-1], out_features = kernel.shape[-1];
   if (features % p.groups != 0 || kernel.shape[-2] != features / p.groups)
@@ -51,15 +52,15 @@ Types conv_type(std::span<const Type> in, const Conv& p) {
     throw ShapeError(cat("conv: kernel ", ir::to_string(kernel), " gives ", out_features, " features, which ",
                          p.groups * p.batch_groups, " groups do not divide"));
   if (x.shape[0] % p.batch_groups != 0)
-    throw ShapeError(cat("conv: operand ", ir::to_string(x), " has batch size ", x.shape[0], ", which ",
-                         p.batch_groups, " batch groups do not divide"));
+    throw ShapeError(cat("conv: operand ", ir::to_string(x), " has batch size ", x.shape[0], ", which ", p.batch_groups,
+                         " batch groups do not divide"));
   Dims shape{x.shape[0] / p.batch_groups};
   for (int i = 0; i < spatial_rank(p); ++i) {
     const i64 r = room(x.shape[i + 1], kernel.shape[i], p, i);
     shape.push_back(r < 0 ? 0 : r / p.stride[i] + 1);
   }
   shape.push_back(out_features);
-  check_shape("conv", shape);
+  check_shape(conv, shape);
   return {Type{x.dtype, shape, false, {}}};
 }
 Jvp conv_jvp(std::span<const Array> x, std::span<const Array> t, const Conv& p) {
@@ -82,9 +83,9 @@ Conv transposed(const Conv& p, const Dims& stride, const Dims& input_dilation, c
 Array input_cotangent(const Array& ct, const Array& kernel, const Type& x, const Conv& p) {
   const int n = spatial_rank(p);
   const i64 groups = p.groups * p.batch_groups;
-  Array k = split_dim(kernel, n + 1, groups);                                     // [k, C / groups, groups, O / groups]
-  k = lax::move_axis(k, n, n + 2);                                                // [k, groups, O / groups, C / groups]
-  k = merge_dims(lax::move_axis(k, n, n + 1), n + 1);                             // [k, O / groups, C]
+  Array k = split_dim(kernel, n + 1, groups);          // [k, C / groups, groups, O / groups]
+  k = lax::move_axis(k, n, n + 2);                     // [k, groups, O / groups, C / groups]
+  k = merge_dims(lax::move_axis(k, n, n + 1), n + 1);  // [k, O / groups, C]
   k = lax::reverse(k, axis_range(0, n));
   Conv q = transposed(p, p.input_dilation, p.stride, p.kernel_dilation);
   q.groups = groups;
@@ -116,7 +117,7 @@ Array kernel_cotangent(const Array& ct, const Array& x, const Type& kernel, cons
 }
 Arrays conv_transpose(std::span<const Array> ct, std::span<const Operand> operands, const Conv& p) {
   if (operands[0].linear()) {
-    require_known("conv", operands, 1);
+    require_known(conv, operands, 1);
     return {input_cotangent(ct[0], operands[1].value, operands[0].type, p), Array()};
   }
   return {Array(), kernel_cotangent(ct[0], operands[0].value, operands[1].type, p)};
@@ -125,15 +126,15 @@ Arrays conv_transpose(std::span<const Array> ct, std::span<const Operand> operan
 // Lanes of the input fold into its batch, inside the batch groups.
 Array batched_input(const BatchArgs& a, const Conv& p) {
   const i64 inner = p.batch_groups;
-  Array x = split_dim(a.in[0], 1, inner);                         // [lanes, groups, N / groups, ...]
-  x = merge_dims(merge_dims(lax::move_axis(x, 0, 1), 0), 0);      // [groups * lanes * N / groups, ...]
+  Array x = split_dim(a.in[0], 1, inner);                     // [lanes, groups, N / groups, ...]
+  x = merge_dims(merge_dims(lax::move_axis(x, 0, 1), 0), 0);  // [groups * lanes * N / groups, ...]
   return split_dim(lax::conv(x, a.in[1], p), 0, a.size);
 }
 // Lanes of the kernel fold into the output features, inside the groups.
 Array batched_kernel(const BatchArgs& a, const Conv& p) {
   const int n = spatial_rank(p);
   const i64 groups = p.groups * p.batch_groups;
-  Array k = split_dim(a.in[1], n + 2, groups);                    // [lanes, k, C / groups, groups, O / groups]
+  Array k = split_dim(a.in[1], n + 2, groups);  // [lanes, k, C / groups, groups, O / groups]
   k = merge_dims(merge_dims(lax::move_axis(k, 0, n + 2), n + 1), n + 1);
   Array out = split_dim(lax::conv(a.in[0], k, p), n + 1, groups);  // [N, ..., groups, lanes * O / groups]
   out = split_dim(out, n + 2, a.size);
@@ -176,8 +177,8 @@ ShardRule conv_shard(std::span<const Type> in, const Conv& p) {
   result.push_back(p.batch_groups == 1 ? batch : f.add(Kind::replicate));
   bool windowed = false;
   for (int i = 0; i < n; ++i) {
-    const bool pointwise = in[1].shape[i] == 1 && p.stride[i] == 1 && p.low[i] == 0 && p.high[i] == 0 &&
-                           p.input_dilation[i] == 1;
+    const bool pointwise =
+        in[1].shape[i] == 1 && p.stride[i] == 1 && p.low[i] == 0 && p.high[i] == 0 && p.input_dilation[i] == 1;
     windowed = windowed || !pointwise;
     x.push_back(f.add(pointwise ? Kind::pass : Kind::permute));
     result.push_back(x.back());
@@ -199,7 +200,7 @@ constexpr Rules<Conv> conv_rules{.name = "conv",
                                  .transpose = conv_transpose,
                                  .batch = conv_batch,
                                  .shard = conv_shard,
-                                 .expand = none(by_backend)};
+                                 .expand = by_backends};
 }  // namespace
 
 constinit const Primitive conv = primitive<conv_rules>();

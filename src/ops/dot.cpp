@@ -14,7 +14,8 @@ using Kind = ShardRule::Kind;
 using Fill = ShardRule::Fill;
 
 namespace {
-void check_pairs(const char* what, const Type& lhs, const Type& rhs, const std::vector<int>& l, const std::vector<int>& r) {
+void check_pairs(const char* what, const Type& lhs, const Type& rhs, const std::vector<int>& l,
+                 const std::vector<int>& r) {
   if (l.size() != r.size())
     throw ShapeError(cat("dot_general: lhs ", ir::to_string(lhs), " has ", l.size(), " ", what, " axes, rhs ",
                          ir::to_string(rhs), " has ", r.size()));
@@ -29,18 +30,18 @@ std::vector<int> both(std::vector<int> a, const std::vector<int>& b) {
   return a;
 }
 Types dot_type(std::span<const Type> in, const DotGeneral& p) {
-  check_count("dot_general", in, 2);
+  check_operand_count(dot_general, in, 2);
   const Type &lhs = in[0], &rhs = in[1];
-  check_same_dtype("dot_general", lhs, rhs);
-  check_number("dot_general", lhs);
-  check_axes("dot_general", both(p.lhs_batch, p.lhs_contract), lhs);
-  check_axes("dot_general", both(p.rhs_batch, p.rhs_contract), rhs);
+  check_same_dtype(dot_general, in);
+  check_dtype(dot_general, lhs, takes::numbers);
+  check_axes(dot_general, both(p.lhs_batch, p.lhs_contract), lhs);
+  check_axes(dot_general, both(p.rhs_batch, p.rhs_contract), rhs);
   check_pairs("contracted", lhs, rhs, p.lhs_contract, p.rhs_contract);
   check_pairs("batch", lhs, rhs, p.lhs_batch, p.rhs_batch);
   Dims shape = sizes_at(lhs.shape, p.lhs_batch);
   shape = joined(shape, sizes_at(lhs.shape, other_axes(lhs.shape.rank(), p.lhs_batch, p.lhs_contract)));
   shape = joined(shape, sizes_at(rhs.shape, other_axes(rhs.shape.rank(), p.rhs_batch, p.rhs_contract)));
-  check_shape("dot_general", shape);
+  check_shape(dot_general, shape);
   return {Type{lhs.dtype, shape, false, {}}};
 }
 Jvp dot_jvp(std::span<const Array> x, std::span<const Array> t, const DotGeneral& p) {
@@ -67,7 +68,7 @@ Array lhs_cotangent(const Array& ct, const Array& rhs, const Type& lhs, const Do
 Arrays dot_transpose(std::span<const Array> ct, std::span<const Operand> operands, const DotGeneral& p) {
   const int batch = static_cast<int>(p.lhs_batch.size());
   if (operands[0].linear()) {
-    require_known("dot_general", operands, 1);
+    require_known(dot_general, operands, 1);
     const int lhs_free = operands[0].type.shape.rank() - batch - static_cast<int>(p.lhs_contract.size());
     return {lhs_cotangent(ct[0], operands[1].value, operands[0].type, p, batch + lhs_free), Array()};
   }
@@ -121,7 +122,7 @@ constexpr Rules<DotGeneral> dot_general_rules{.name = "dot_general",
                                               .transpose = dot_transpose,
                                               .batch = dot_batch,
                                               .shard = dot_shard,
-                                              .expand = none(by_backend)};
+                                              .expand = by_backends};
 }  // namespace
 
 constinit const Primitive dot_general = primitive<dot_general_rules>();

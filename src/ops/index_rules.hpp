@@ -11,7 +11,7 @@ struct IndexSplit {
   int components = 0;         // k
   Dims batch, indexed, rest;  // sizes
 };
-IndexSplit check_indices(std::string_view who, const Type& x, const Type& indices, IndexMode mode);
+IndexSplit check_indices(const ir::Op& op, const Type& x, const Type& indices, IndexMode mode);
 // [lanes, batch, k] -> [lanes, batch, k + 1]: the lane's number is the first component.
 Array with_lane_component(const Array& indices);
 

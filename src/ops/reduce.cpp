@@ -15,28 +15,28 @@ using Kind = ShardRule::Kind;
 using Fill = ShardRule::Fill;
 
 namespace {
-Types reduced(std::string_view who, std::span<const Type> in, const Reduce& p) {
-  check_count(who, in, 1);
-  check_axes(who, p.axes, in[0]);
+Types reduced(const ir::Op& op, std::span<const Type> in, const Reduce& p) {
+  check_operand_count(op, in, 1);
+  check_axes(op, p.axes, in[0]);
   if (!std::is_sorted(p.axes.begin(), p.axes.end()))
-    throw ShapeError(cat(who, ": axes of ", ir::to_string(in[0]), " are not in increasing order"));
+    throw ShapeError(cat(op.name, ": axes of ", ir::to_string(in[0]), " are not in increasing order"));
   return {Type{in[0].dtype, sizes_at(in[0].shape, other_axes(in[0].shape.rank(), p.axes)), false, {}}};
 }
 template <const auto& Op>
 Types number_type(std::span<const Type> in, const Reduce& p) {
-  Types out = reduced(Op.name, in, p);
-  check_number(Op.name, in[0]);
+  Types out = reduced(Op, in, p);
+  check_dtype(Op, in[0], takes::numbers);
   return out;
 }
 template <const auto& Op>
 Types ordered_type(std::span<const Type> in, const Reduce& p) {
-  Types out = reduced(Op.name, in, p);
-  check_ordered(Op.name, in[0]);
+  Types out = reduced(Op, in, p);
+  check_dtype(Op, in[0], takes::ordered);
   return out;
 }
 template <const auto& Op>
 Types bool_type(std::span<const Type> in, const Reduce& p) {
-  Types out = reduced(Op.name, in, p);
+  Types out = reduced(Op, in, p);
   if (!is_bool(in[0].dtype)) throw DtypeError(cat(Op.name, ": takes bool, not ", ir::to_string(in[0])));
   return out;
 }
@@ -59,14 +59,13 @@ Array spread(const Array& reduced, const Dims& shape, const std::vector<int>& ax
 constexpr Rules<Reduce> reduce_sum_rules{
     .name = "reduce_sum",
     .type = number_type<reduce_sum>,
-    .jvp = [](std::span<const Array> x, std::span<const Array> t,
-              const Reduce& p) { return linear_jvp(reduce_sum, x, t, p); },
+    .jvp = linear_jvp<reduce_sum, Reduce>,
     .transpose = [](std::span<const Array> ct, std::span<const Operand> operands, const Reduce& p) -> Arrays {
       return {spread(ct[0], operands[0].type.shape, p.axes)};
     },
     .batch = reduce_batch<reduce_sum>,
     .shard = reduce_shard<Fill::zero>,
-    .expand = none(by_backend)};
+    .expand = by_backends};
 
 // Products of pairs with their tangents until one element is left: a polynomial, so that it is right at zeros and in
 // every derivative.
@@ -103,10 +102,10 @@ constexpr Rules<Reduce> reduce_prod_rules{
     .jvp = [](std::span<const Array> x, std::span<const Array> t, const Reduce& p) -> Jvp {
       return {core::bind(reduce_prod, x, p), {is_zero(t[0]) ? Array() : prod_tangent(x[0], t[0], p)}};
     },
-    .transpose = none("not linear"),
+    .transpose = not_linear_row,
     .batch = reduce_batch<reduce_prod>,
     .shard = reduce_shard<Fill::one>,
-    .expand = none(by_backend)};
+    .expand = by_backends};
 
 // Elements that equal the result share equally.
 template <const auto& Op>
@@ -117,47 +116,44 @@ Jvp extremum_jvp(std::span<const Array> x, std::span<const Array> t, const Reduc
   const Array sum = lax::reduce_sum(lax::mul(t[0], chosen), p.axes);
   return {{out}, {lax::div(sum, lax::reduce_sum(chosen, p.axes))}};
 }
-constexpr Rules<Reduce> reduce_max_rules{
-    .name = "reduce_max",
-    .type = ordered_type<reduce_max>,
-    .jvp = extremum_jvp<reduce_max>,
-    .transpose = none("not linear"),
-    .batch = reduce_batch<reduce_max>,
-    .shard = reduce_shard<Fill::lowest>,
-    .expand = none(by_backend)};
-constexpr Rules<Reduce> reduce_min_rules{
-    .name = "reduce_min",
-    .type = ordered_type<reduce_min>,
-    .jvp = extremum_jvp<reduce_min>,
-    .transpose = none("not linear"),
-    .batch = reduce_batch<reduce_min>,
-    .shard = reduce_shard<Fill::highest>,
-    .expand = none(by_backend)};
-constexpr Rules<Reduce> reduce_and_rules{
-    .name = "reduce_and",
-    .type = bool_type<reduce_and>,
-    .jvp = none("bool has no derivative"),
-    .transpose = none("bool has no derivative"),
-    .batch = reduce_batch<reduce_and>,
-    .shard = reduce_shard<Fill::one>,
-    .expand = none(by_backend)};
-constexpr Rules<Reduce> reduce_or_rules{
-    .name = "reduce_or",
-    .type = bool_type<reduce_or>,
-    .jvp = none("bool has no derivative"),
-    .transpose = none("bool has no derivative"),
-    .batch = reduce_batch<reduce_or>,
-    .shard = reduce_shard<Fill::zero>,
-    .expand = none(by_backend)};
+constexpr Rules<Reduce> reduce_max_rules{.name = "reduce_max",
+                                         .type = ordered_type<reduce_max>,
+                                         .jvp = extremum_jvp<reduce_max>,
+                                         .transpose = not_linear_row,
+                                         .batch = reduce_batch<reduce_max>,
+                                         .shard = reduce_shard<Fill::lowest>,
+                                         .expand = by_backends};
+constexpr Rules<Reduce> reduce_min_rules{.name = "reduce_min",
+                                         .type = ordered_type<reduce_min>,
+                                         .jvp = extremum_jvp<reduce_min>,
+                                         .transpose = not_linear_row,
+                                         .batch = reduce_batch<reduce_min>,
+                                         .shard = reduce_shard<Fill::highest>,
+                                         .expand = by_backends};
+constexpr Rules<Reduce> reduce_and_rules{.name = "reduce_and",
+                                         .type = bool_type<reduce_and>,
+                                         .jvp = none("bool has no derivative"),
+                                         .transpose = none("bool has no derivative"),
+                                         .batch = reduce_batch<reduce_and>,
+                                         .shard = reduce_shard<Fill::one>,
+                                         .expand = by_backends};
+constexpr Rules<Reduce> reduce_or_rules{.name = "reduce_or",
+                                        .type = bool_type<reduce_or>,
+                                        .jvp = none("bool has no derivative"),
+                                        .transpose = none("bool has no derivative"),
+                                        .batch = reduce_batch<reduce_or>,
+                                        .shard = reduce_shard<Fill::zero>,
+                                        .expand = by_backends};
 
 template <const auto& Op>
 Types arg_type(std::span<const Type> in, const ArgReduce& p) {
-  check_count(Op.name, in, 1);
-  check_axis(Op.name, p.axis, in[0]);
-  check_ordered(Op.name, in[0]);
+  check_operand_count(Op, in, 1);
+  check_axis(Op, p.axis, in[0]);
+  check_dtype(Op, in[0], takes::ordered);
   if (!is_integer(p.dtype)) throw DtypeError(cat(Op.name, ": the result dtype ", p.dtype, " is not an integer"));
   if (in[0].shape[p.axis] == 0)
-    throw ShapeError(cat(Op.name, ": axis ", p.axis, " of ", ir::to_string(in[0]), " has size 0, there is no position"));
+    throw ShapeError(
+        cat(Op.name, ": axis ", p.axis, " of ", ir::to_string(in[0]), " has size 0, there is no position"));
   Type out{p.dtype, in[0].shape, false, {}};
   out.shape.erase(p.axis);
   return {out};
@@ -176,24 +172,22 @@ ShardRule arg_shard(std::span<const Type> in, const ArgReduce& p) {
   rule.results[0].erase(rule.results[0].begin() + p.axis);
   return rule;
 }
-constexpr Rules<ArgReduce> argmax_rules{
-    .name = "argmax",
-    .type = arg_type<argmax>,
-    .jvp = arg_jvp<argmax>,
-    .transpose = none("not linear"),
-    .batch = arg_batch<argmax>,
-    .shard = arg_shard,
-    .expand = none(by_backend),
-    .traits = {.own_weak = true}};
-constexpr Rules<ArgReduce> argmin_rules{
-    .name = "argmin",
-    .type = arg_type<argmin>,
-    .jvp = arg_jvp<argmin>,
-    .transpose = none("not linear"),
-    .batch = arg_batch<argmin>,
-    .shard = arg_shard,
-    .expand = none(by_backend),
-    .traits = {.own_weak = true}};
+constexpr Rules<ArgReduce> argmax_rules{.name = "argmax",
+                                        .type = arg_type<argmax>,
+                                        .jvp = arg_jvp<argmax>,
+                                        .transpose = not_linear_row,
+                                        .batch = arg_batch<argmax>,
+                                        .shard = arg_shard,
+                                        .expand = by_backends,
+                                        .traits = {.own_weak = true}};
+constexpr Rules<ArgReduce> argmin_rules{.name = "argmin",
+                                        .type = arg_type<argmin>,
+                                        .jvp = arg_jvp<argmin>,
+                                        .transpose = not_linear_row,
+                                        .batch = arg_batch<argmin>,
+                                        .shard = arg_shard,
+                                        .expand = by_backends,
+                                        .traits = {.own_weak = true}};
 }  // namespace
 
 constinit const Primitive reduce_sum = primitive<reduce_sum_rules>();
@@ -207,8 +201,9 @@ constinit const Primitive argmin = primitive<argmin_rules>();
 
 std::span<const Primitive* const> contract_rows() {
   static constexpr const Primitive* rows[] = {
-      &reduce_sum, &reduce_prod,       &reduce_max,        &reduce_min,         &reduce_and,         &reduce_or,  &argmax,
-      &argmin,     &reduce_window_sum, &reduce_window_max, &window_gather_max, &window_scatter_max, &dot_general, &conv};
+      &reduce_sum,  &reduce_prod, &reduce_max,        &reduce_min,        &reduce_and,        &reduce_or,
+      &argmax,      &argmin,      &reduce_window_sum, &reduce_window_max, &window_gather_max, &window_scatter_max,
+      &dot_general, &conv};
   return rows;
 }
 
@@ -229,7 +224,11 @@ Array reduce_max(const Array& x, const std::vector<int>& axes) { return reduce(o
 Array reduce_min(const Array& x, const std::vector<int>& axes) { return reduce(ops::reduce_min, x, axes); }
 Array reduce_and(const Array& x, const std::vector<int>& axes) { return reduce(ops::reduce_and, x, axes); }
 Array reduce_or(const Array& x, const std::vector<int>& axes) { return reduce(ops::reduce_or, x, axes); }
-Array argmax(const Array& x, int axis, Dtype dtype) { return core::bind1(ops::argmax, {x}, ops::ArgReduce{axis, dtype}); }
-Array argmin(const Array& x, int axis, Dtype dtype) { return core::bind1(ops::argmin, {x}, ops::ArgReduce{axis, dtype}); }
+Array argmax(const Array& x, int axis, Dtype dtype) {
+  return core::bind1(ops::argmax, {x}, ops::ArgReduce{axis, dtype});
+}
+Array argmin(const Array& x, int axis, Dtype dtype) {
+  return core::bind1(ops::argmin, {x}, ops::ArgReduce{axis, dtype});
+}
 
 }  // namespace uni::lax

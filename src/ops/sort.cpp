@@ -12,13 +12,13 @@ Types sort_type(std::span<const Type> in, const Sort& p) {
   if (in.empty()) throw ShapeError("sort: takes at least one operand, got 0");
   if (p.keys < 1 || at(p.keys) > in.size())
     throw ShapeError(cat("sort: ", p.keys, " keys for ", in.size(), " operands"));
-  check_axis("sort", p.axis, in[0]);
+  check_axis(sort, p.axis, in[0]);
   Types out;
   for (std::size_t i = 0; i < in.size(); ++i) {
     if (in[i].shape != in[0].shape)
-      throw ShapeError(cat("sort: operands ", ir::to_string(in[0]), " and ", ir::to_string(in[i]),
-                           " have different shapes"));
-    if (i < at(p.keys)) check_ordered("sort", in[i]);
+      throw ShapeError(
+          cat("sort: operands ", ir::to_string(in[0]), " and ", ir::to_string(in[i]), " have different shapes"));
+    if (i < at(p.keys)) check_dtype(sort, in[i], takes::ordered);
     out.push_back(Type{in[i].dtype, in[i].shape, in[i].weak, {}});
   }
   return out;
@@ -56,16 +56,14 @@ constexpr Rules<Sort> sort_rules{
     .name = "sort",
     .type = sort_type,
     .jvp = sort_jvp,
-    .transpose = none("not linear"),
-    .batch = [](const BatchArgs& a, const Sort& p) {
-      Arrays in;
-      for (std::size_t i = 0; i < a.in.size(); ++i) in.push_back(with_batch(a, i));
-      return all_batched(core::bind(sort, in, Sort{p.axis + 1, p.keys}));
-    },
-    .shard = [](std::span<const Type> in, const Sort& p) {
-      return same_shape_rule(in.size(), in.size(), in[0].shape.rank(), {p.axis});
-    },
-    .expand = none(by_backend),
+    .transpose = not_linear_row,
+    .batch =
+        [](const BatchArgs& a, const Sort& p) {
+          return batch_pointwise(sort, a, Sort{p.axis + 1, p.keys});
+        },
+    .shard = [](std::span<const Type> in,
+                const Sort& p) { return same_shape_rule(in.size(), in.size(), in[0].shape.rank(), {p.axis}); },
+    .expand = by_backends,
     .traits = {.own_weak = true}};
 }  // namespace
 

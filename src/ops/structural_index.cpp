@@ -19,14 +19,14 @@ Dtype index_dtype(const Dims& shape) {
     if (size > std::numeric_limits<std::int32_t>::max()) return Dtype::i64;
   return Dtype::i32;
 }
-IndexSplit check_indices(std::string_view who, const Type& x, const Type& indices, IndexMode mode) {
+IndexSplit check_indices(const ir::Op& op, const Type& x, const Type& indices, IndexMode mode) {
   if (indices.dtype != Dtype::i32 && indices.dtype != Dtype::i64)
-    throw DtypeError(cat(who, ": indices ", ir::to_string(indices), " are not i32 or i64"));
+    throw DtypeError(cat(op.name, ": indices ", ir::to_string(indices), " are not i32 or i64"));
   const int batch = indices.shape.rank() - 1;
-  if (batch < 0) throw ShapeError(cat(who, ": indices ", ir::to_string(indices), " have no component axis"));
+  if (batch < 0) throw ShapeError(cat(op.name, ": indices ", ir::to_string(indices), " have no component axis"));
   const i64 k = indices.shape[batch];
   if (k > x.shape.rank())
-    throw ShapeError(cat(who, ": indices ", ir::to_string(indices), " have ", k, " components, operand ",
+    throw ShapeError(cat(op.name, ": indices ", ir::to_string(indices), " have ", k, " components, operand ",
                          ir::to_string(x), " has ", x.shape.rank(), " axes"));
   IndexSplit s;
   s.components = static_cast<int>(k);
@@ -35,7 +35,8 @@ IndexSplit check_indices(std::string_view who, const Type& x, const Type& indice
   s.rest = Dims(x.shape.begin() + k, x.shape.end());
   for (int i = 0; i < s.components; ++i)
     if (mode == IndexMode::clip && s.indexed[i] == 0 && s.batch.count() > 0)
-      throw ShapeError(cat(who, ": no index is valid for axis ", i, " of ", ir::to_string(x), ", which has size 0"));
+      throw ShapeError(
+          cat(op.name, ": no index is valid for axis ", i, " of ", ir::to_string(x), ", which has size 0"));
   return s;
 }
 Array with_lane_component(const Array& indices) {
@@ -46,19 +47,19 @@ Array with_lane_component(const Array& indices) {
 }
 
 namespace {
-Types check_starts(std::string_view who, std::span<const Type> in, std::size_t first, const Dims& sizes) {
+Types check_starts(const ir::Op& op, std::span<const Type> in, std::size_t first, const Dims& sizes) {
   const Type& x = in[0];
-  check_entries(who, "sizes", at(sizes.rank()), x);
-  check_count(who, in, first + at(x.shape.rank()));
+  check_entries(op, "sizes", at(sizes.rank()), x);
+  check_operand_count(op, in, first + at(x.shape.rank()));
+  check_same_dtype(op, in.subspan(first));
   for (int i = 0; i < x.shape.rank(); ++i) {
     if (sizes[i] < 0 || sizes[i] > x.shape[i])
-      throw ShapeError(cat(who, ": size ", sizes[i], " does not fit axis ", i, " of ", ir::to_string(x)));
+      throw ShapeError(cat(op.name, ": size ", sizes[i], " does not fit axis ", i, " of ", ir::to_string(x)));
     const Type& start = in[first + at(i)];
     if (!is_integer(start.dtype))
-      throw DtypeError(cat(who, ": start ", i, " is ", ir::to_string(start), ", not an integer"));
+      throw DtypeError(cat(op.name, ": start ", i, " is ", ir::to_string(start), ", not an integer"));
     if (start.shape.rank() != 0)
-      throw ShapeError(cat(who, ": start ", i, " is ", ir::to_string(start), ", not a scalar"));
-    check_same_dtype(who, in[first], start);
+      throw ShapeError(cat(op.name, ": start ", i, " is ", ir::to_string(start), ", not a scalar"));
   }
   return {Type{x.dtype, sizes, false, {}}};
 }
@@ -90,7 +91,8 @@ LaneSlices lane_slices(const BatchArgs& a, std::size_t first, const Dims& shape,
     const int axis = s.cut[j];
     const std::size_t operand = first + at(axis);
     const Array start = clamped(a.in[operand], shape[axis] - sizes[axis], dtype);
-    const Array base = lax::broadcast_in_dim(start, column, a.batched[operand] ? std::vector<int>{0} : std::vector<int>{});
+    const Array base =
+        lax::broadcast_in_dim(start, column, a.batched[operand] ? std::vector<int>{0} : std::vector<int>{});
     components.push_back(lax::add(base, lax::iota(dtype, column, static_cast<int>(j) + 1)));
   }
   s.indices = lax::concatenate(components, grid.rank());
@@ -141,13 +143,13 @@ ShardRule window_shard(std::size_t arrays, std::size_t starts, const Dims& shape
 constexpr Rules<DynamicSlice> dynamic_slice_rules{
     .name = "dynamic_slice",
     .type = [](std::span<const Type> in, const DynamicSlice& p) -> Types {
-      if (in.empty()) check_count("dynamic_slice", in, 1);
-      Types out = check_starts("dynamic_slice", in, 1, p.sizes);
+      if (in.empty()) check_operand_count(dynamic_slice, in, 1);
+      Types out = check_starts(dynamic_slice, in, 1, p.sizes);
       out[0].weak = in[0].weak;
       return out;
     },
     .jvp = [](std::span<const Array> x, std::span<const Array> t,
-              const DynamicSlice& p) { return linear_in_first(dynamic_slice, x, t, p); },
+              const DynamicSlice& p) { return linear_in_first_jvp(dynamic_slice, x, t, p); },
     .transpose = [](std::span<const Array> ct, std::span<const Operand> operands, const DynamicSlice&) -> Arrays {
       Arrays starts, out(operands.size());
       for (std::size_t i = 1; i < operands.size(); ++i) starts.push_back(operands[i].value);
@@ -162,7 +164,7 @@ constexpr Rules<DynamicSlice> dynamic_slice_rules{
       };
       return rule;
     },
-    .expand = none(by_backend),
+    .expand = by_backends,
     .traits = {.own_weak = true}};
 
 Jvp dynamic_update_slice_jvp(std::span<const Array> x, std::span<const Array> t, const NoParams& p) {
@@ -200,26 +202,25 @@ Batch dynamic_update_slice_batch(const BatchArgs& a, const NoParams& p) {
 constexpr Rules<NoParams> dynamic_update_slice_rules{
     .name = "dynamic_update_slice",
     .type = [](std::span<const Type> in, const NoParams&) -> Types {
-      if (in.size() < 2) check_count("dynamic_update_slice", in, 2);
-      check_same_dtype("dynamic_update_slice", in[0], in[1]);
+      if (in.size() < 2) check_operand_count(dynamic_update_slice, in, 2);
+      check_same_dtype(dynamic_update_slice, in.first(2));
       if (in[0].shape.rank() != in[1].shape.rank())
         throw ShapeError(cat("dynamic_update_slice: operand ", ir::to_string(in[0]), " and update ",
                              ir::to_string(in[1]), " have different ranks"));
-      check_starts("dynamic_update_slice", in, 2, in[1].shape);
+      check_starts(dynamic_update_slice, in, 2, in[1].shape);
       return {Type{in[0].dtype, in[0].shape, in[0].weak && in[1].weak, {}}};
     },
     .jvp = dynamic_update_slice_jvp,
     .transpose = dynamic_update_slice_transpose,
     .batch = dynamic_update_slice_batch,
-    .shard = [](std::span<const Type> in, const NoParams&) {
-      return window_shard(2, in.size() - 2, in[0].shape, in[1].shape);
-    },
-    .expand = none(by_backend),
+    .shard = [](std::span<const Type> in,
+                const NoParams&) { return window_shard(2, in.size() - 2, in[0].shape, in[1].shape); },
+    .expand = by_backends,
     .traits = {.own_weak = true}};
 
 Types gather_type(std::span<const Type> in, const Gather& p) {
-  check_count("gather", in, 2);
-  const IndexSplit s = check_indices("gather", in[0], in[1], p.mode);
+  check_operand_count(gather, in, 2);
+  const IndexSplit s = check_indices(gather, in[0], in[1], p.mode);
   if (p.fill.dtype != in[0].dtype)
     throw DtypeError(cat("gather: the fill value is ", p.fill.dtype, ", the operand ", ir::to_string(in[0])));
   return {Type{in[0].dtype, joined(s.batch, s.rest), in[0].weak, {}}};
@@ -262,7 +263,7 @@ constexpr Rules<Gather> gather_rules{
     },
     .batch = gather_batch,
     .shard = gather_shard,
-    .expand = none(by_backend),
+    .expand = by_backends,
     .traits = {.own_weak = true}};
 }  // namespace
 

@@ -25,58 +25,56 @@ Batch make_batch(const BatchArgs&, const P& p) {
   return {core::bind(Op, {}, p), {false}};
 }
 
-constexpr Rules<Full> full_rules{
-    .name = "full",
-    .type = [](std::span<const Type> in, const Full& p) -> Types {
-      check_count("full", in, 0);
-      check_shape("full", p.shape);
-      return {Type{p.value.dtype, p.shape, p.weak, {}}};
-    },
-    .jvp = none("a constant"),
-    .transpose = none("a constant"),
-    .batch = make_batch<full, Full>,
-    .shard = [](std::span<const Type>, const Full& p) -> ShardRule {
-      ShardRule rule = same_shape_rule(0, 1, p.shape.rank());
-      rule.localize = local_shape<Full>;
-      return rule;
-    },
-    .expand = none(by_backend),
-    .traits = {.own_weak = true}};
+constexpr Rules<Full> full_rules{.name = "full",
+                                 .type = [](std::span<const Type> in, const Full& p) -> Types {
+                                   check_operand_count(full, in, 0);
+                                   check_shape(full, p.shape);
+                                   return {Type{p.value.dtype, p.shape, p.weak, {}}};
+                                 },
+                                 .jvp = none("a constant"),
+                                 .transpose = none("a constant"),
+                                 .batch = make_batch<full, Full>,
+                                 .shard = [](std::span<const Type>, const Full& p) -> ShardRule {
+                                   ShardRule rule = same_shape_rule(0, 1, p.shape.rank());
+                                   rule.localize = local_shape<Full>;
+                                   return rule;
+                                 },
+                                 .expand = by_backends,
+                                 .traits = {.own_weak = true}};
 
-constexpr Rules<Iota> iota_rules{
-    .name = "iota",
-    .type = [](std::span<const Type> in, const Iota& p) -> Types {
-      check_count("iota", in, 0);
-      check_shape("iota", p.shape);
-      const Type out{p.dtype, p.shape, false, {}};
-      check_number("iota", out);
-      check_axis("iota", p.axis, out);
-      return {out};
-    },
-    .jvp = none("a constant"),
-    .transpose = none("a constant"),
-    .batch = make_batch<iota, Iota>,
-    .shard = [](std::span<const Type>, const Iota& p) -> ShardRule {
-      ShardRule rule = same_shape_rule(0, 1, p.shape.rank(), {p.axis});
-      rule.localize = local_shape<Iota>;
-      return rule;
-    },
-    .expand = none(by_backend)};
+constexpr Rules<Iota> iota_rules{.name = "iota",
+                                 .type = [](std::span<const Type> in, const Iota& p) -> Types {
+                                   check_operand_count(iota, in, 0);
+                                   check_shape(iota, p.shape);
+                                   const Type out{p.dtype, p.shape, false, {}};
+                                   check_dtype(iota, out, takes::numbers);
+                                   check_axis(iota, p.axis, out);
+                                   return {out};
+                                 },
+                                 .jvp = none("a constant"),
+                                 .transpose = none("a constant"),
+                                 .batch = make_batch<iota, Iota>,
+                                 .shard = [](std::span<const Type>, const Iota& p) -> ShardRule {
+                                   ShardRule rule = same_shape_rule(0, 1, p.shape.rank(), {p.axis});
+                                   rule.localize = local_shape<Iota>;
+                                   return rule;
+                                 },
+                                 .expand = by_backends};
 
 Types broadcast_type(std::span<const Type> in, const BroadcastInDim& p) {
-  check_count("broadcast_in_dim", in, 1);
-  check_shape("broadcast_in_dim", p.shape);
+  check_operand_count(broadcast_in_dim, in, 1);
+  check_shape(broadcast_in_dim, p.shape);
   const Type& x = in[0];
-  check_entries("broadcast_in_dim", "dims", p.dims.size(), x);
+  check_entries(broadcast_in_dim, "dims", p.dims.size(), x);
   for (std::size_t i = 0; i < p.dims.size(); ++i) {
     const int d = p.dims[i];
     if (d < 0 || d >= p.shape.rank() || (i > 0 && d <= p.dims[i - 1]))
-      throw ShapeError(cat("broadcast_in_dim: dims must increase within ", p.shape.rank(), " result axes, entry ", i,
-                           " is ", d));
+      throw ShapeError(
+          cat("broadcast_in_dim: dims must increase within ", p.shape.rank(), " result axes, entry ", i, " is ", d));
     const i64 size = x.shape[static_cast<int>(i)];
     if (size != p.shape[d] && size != 1)
-      throw ShapeError(cat("broadcast_in_dim: axis ", i, " of ", ir::to_string(x), " has size ", size,
-                           ", result axis ", d, " of ", p.shape, " has ", p.shape[d]));
+      throw ShapeError(cat("broadcast_in_dim: axis ", i, " of ", ir::to_string(x), " has size ", size, ", result axis ",
+                           d, " of ", p.shape, " has ", p.shape[d]));
   }
   return {Type{x.dtype, p.shape, false, {}}};
 }
@@ -107,19 +105,17 @@ ShardRule broadcast_shard(std::span<const Type> in, const BroadcastInDim& p) {
   f.rule.localize = local_shape<BroadcastInDim>;
   return f.rule;
 }
-constexpr Rules<BroadcastInDim> broadcast_in_dim_rules{
-    .name = "broadcast_in_dim",
-    .type = broadcast_type,
-    .jvp = [](std::span<const Array> x, std::span<const Array> t,
-              const BroadcastInDim& p) { return linear_jvp(broadcast_in_dim, x, t, p); },
-    .transpose = broadcast_transpose,
-    .batch = broadcast_batch,
-    .shard = broadcast_shard,
-    .expand = none(by_backend)};
+constexpr Rules<BroadcastInDim> broadcast_in_dim_rules{.name = "broadcast_in_dim",
+                                                       .type = broadcast_type,
+                                                       .jvp = linear_jvp<broadcast_in_dim, BroadcastInDim>,
+                                                       .transpose = broadcast_transpose,
+                                                       .batch = broadcast_batch,
+                                                       .shard = broadcast_shard,
+                                                       .expand = by_backends};
 
 Types reshape_type(std::span<const Type> in, const Reshape& p) {
-  check_count("reshape", in, 1);
-  check_shape("reshape", p.shape);
+  check_operand_count(reshape, in, 1);
+  check_shape(reshape, p.shape);
   if (in[0].count() != p.shape.count())
     throw ShapeError(cat("reshape: ", ir::to_string(in[0]), " has ", in[0].count(), " elements, shape ", p.shape,
                          " has ", p.shape.count()));
@@ -152,16 +148,16 @@ ShardRule reshape_shard(std::span<const Type> in, const Reshape& p) {
 constexpr Rules<Reshape> reshape_rules{
     .name = "reshape",
     .type = reshape_type,
-    .jvp = [](std::span<const Array> x, std::span<const Array> t,
-              const Reshape& p) { return linear_jvp(reshape, x, t, p); },
+    .jvp = linear_jvp<reshape, Reshape>,
     .transpose = [](std::span<const Array> ct, std::span<const Operand> operands, const Reshape&) -> Arrays {
       return {lax::reshape(ct[0], operands[0].type.shape)};
     },
-    .batch = [](const BatchArgs& a, const Reshape& p) {
-      return all_batched(core::bind(reshape, a.in, Reshape{prepended(a.size, p.shape)}));
-    },
+    .batch =
+        [](const BatchArgs& a, const Reshape& p) {
+          return all_batched(core::bind(reshape, a.in, Reshape{prepended(a.size, p.shape)}));
+        },
     .shard = reshape_shard,
-    .expand = none(by_backend)};
+    .expand = by_backends};
 }  // namespace
 
 constinit const Primitive full = primitive<full_rules>();
@@ -183,7 +179,9 @@ Array full_int(i64 value, Dtype dtype, const Dims& shape, bool weak) {
   return full_scalar(ir::Scalar::of_int(dtype, value), shape, weak);
 }
 Array full_like(const Array& x, double value) { return full(value, x.dtype(), x.shape()); }
-Array iota(Dtype dtype, const Dims& shape, int axis) { return core::bind1(ops::iota, {}, ops::Iota{dtype, shape, axis}); }
+Array iota(Dtype dtype, const Dims& shape, int axis) {
+  return core::bind1(ops::iota, {}, ops::Iota{dtype, shape, axis});
+}
 Array broadcast_in_dim(const Array& x, const Dims& shape, const std::vector<int>& dims) {
   if (x.shape() == shape && dims == ops::axis_range(0, shape.rank())) return x;
   return core::bind1(ops::broadcast_in_dim, {x}, ops::BroadcastInDim{shape, dims});
@@ -205,8 +203,8 @@ Array expand_dims(const Array& x, int axis) {
 }
 Array squeeze(const Array& x, int axis) {
   if (axis < 0 || axis >= x.rank() || x.shape()[axis] != 1)
-    throw ShapeError(base::cat("squeeze: axis ", axis, " of ", ir::to_string(core::type_of(x)), " is not an axis of size 1",
-                               base::at(core::current_location())));
+    throw ShapeError(base::cat("squeeze: axis ", axis, " of ", ir::to_string(core::type_of(x)),
+                               " is not an axis of size 1", base::at(core::current_location())));
   Dims shape = x.shape();
   shape.erase(axis);
   return reshape(x, shape);

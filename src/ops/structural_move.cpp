@@ -15,9 +15,9 @@ using Kind = ShardRule::Kind;
 
 namespace {
 Types transpose_type(std::span<const Type> in, const Transpose& p) {
-  check_count("transpose", in, 1);
-  check_entries("transpose", "permutation", p.permutation.size(), in[0]);
-  check_axes("transpose", p.permutation, in[0]);
+  check_operand_count(transpose, in, 1);
+  check_entries(transpose, "permutation", p.permutation.size(), in[0]);
+  check_axes(transpose, p.permutation, in[0]);
   return {Type{in[0].dtype, sizes_at(in[0].shape, p.permutation), false, {}}};
 }
 Batch transpose_batch(const BatchArgs& a, const Transpose& p) {
@@ -28,8 +28,7 @@ Batch transpose_batch(const BatchArgs& a, const Transpose& p) {
 constexpr Rules<Transpose> transpose_rules{
     .name = "transpose",
     .type = transpose_type,
-    .jvp = [](std::span<const Array> x, std::span<const Array> t,
-              const Transpose& p) { return linear_jvp(transpose, x, t, p); },
+    .jvp = linear_jvp<transpose, Transpose>,
     .transpose = [](std::span<const Array> ct, std::span<const Operand>, const Transpose& p) -> Arrays {
       return {lax::transpose(ct[0], inverse_permutation(p.permutation))};
     },
@@ -39,20 +38,20 @@ constexpr Rules<Transpose> transpose_rules{
       rule.results[0] = p.permutation;
       return rule;
     },
-    .expand = none(by_backend)};
+    .expand = by_backends};
 
 Types slice_type(std::span<const Type> in, const SliceParams& p) {
-  check_count("slice", in, 1);
+  check_operand_count(slice, in, 1);
   const Type& x = in[0];
-  check_entries("slice", "start", at(p.start.rank()), x);
-  check_entries("slice", "limit", at(p.limit.rank()), x);
-  check_entries("slice", "stride", at(p.stride.rank()), x);
+  check_entries(slice, "start", at(p.start.rank()), x);
+  check_entries(slice, "limit", at(p.limit.rank()), x);
+  check_entries(slice, "stride", at(p.stride.rank()), x);
   Type out{x.dtype, x.shape, false, {}};
   for (int i = 0; i < x.shape.rank(); ++i) {
     if (p.stride[i] < 1) throw ShapeError(cat("slice: stride ", p.stride[i], " of axis ", i, " is not positive"));
     if (p.start[i] < 0 || p.limit[i] < p.start[i] || p.limit[i] > x.shape[i])
-      throw ShapeError(cat("slice: range ", p.start[i], ":", p.limit[i], " does not fit axis ", i, " of ",
-                           ir::to_string(x)));
+      throw ShapeError(
+          cat("slice: range ", p.start[i], ":", p.limit[i], " does not fit axis ", i, " of ", ir::to_string(x)));
     const i64 length = p.limit[i] - p.start[i];
     out.shape[i] = length == 0 ? 0 : (length - 1) / p.stride[i] + 1;
   }
@@ -77,13 +76,13 @@ std::vector<int> resized_axes(const Dims& from, const Dims& to) {
 constexpr Rules<SliceParams> slice_rules{
     .name = "slice",
     .type = slice_type,
-    .jvp = [](std::span<const Array> x, std::span<const Array> t,
-              const SliceParams& p) { return linear_jvp(slice, x, t, p); },
+    .jvp = linear_jvp<slice, SliceParams>,
     .transpose = slice_transpose,
-    .batch = [](const BatchArgs& a, const SliceParams& p) {
-      return all_batched(core::bind(
-          slice, a.in, SliceParams{prepended(0, p.start), prepended(a.size, p.limit), prepended(1, p.stride)}));
-    },
+    .batch =
+        [](const BatchArgs& a, const SliceParams& p) {
+          return all_batched(core::bind(
+              slice, a.in, SliceParams{prepended(0, p.start), prepended(a.size, p.limit), prepended(1, p.stride)}));
+        },
     .shard = [](std::span<const Type> in, const SliceParams& p) -> ShardRule {
       ShardRule rule = same_shape_rule(1, 1, in[0].shape.rank(), resized_axes(in[0].shape, slice_type(in, p)[0].shape),
                                        Kind::permute);
@@ -99,16 +98,16 @@ constexpr Rules<SliceParams> slice_rules{
       };
       return rule;
     },
-    .expand = none(by_backend)};
+    .expand = by_backends};
 
 Types pad_type(std::span<const Type> in, const Pad& p) {
-  check_count("pad", in, 2);
+  check_operand_count(pad, in, 2);
   const Type& x = in[0];
-  check_same_dtype("pad", x, in[1]);
+  check_same_dtype(pad, in);
   if (in[1].shape.rank() != 0) throw ShapeError(cat("pad: the value ", ir::to_string(in[1]), " is not a scalar"));
-  check_entries("pad", "low", at(p.low.rank()), x);
-  check_entries("pad", "high", at(p.high.rank()), x);
-  check_entries("pad", "interior", at(p.interior.rank()), x);
+  check_entries(pad, "low", at(p.low.rank()), x);
+  check_entries(pad, "high", at(p.high.rank()), x);
+  check_entries(pad, "interior", at(p.interior.rank()), x);
   Type out{x.dtype, x.shape, false, {}};
   for (int i = 0; i < x.shape.rank(); ++i) {
     if (p.interior[i] < 0 || p.interior[i] >= huge_size)
@@ -118,7 +117,7 @@ Types pad_type(std::span<const Type> in, const Pad& p) {
       throw ShapeError(cat("pad: low ", p.low[i], " and high ", p.high[i], " crop more than axis ", i, " of ",
                            ir::to_string(x), " has"));
   }
-  check_shape("pad", out.shape);
+  check_shape(pad, out.shape);
   return {out};
 }
 // True where the result holds an element of x.
@@ -152,38 +151,38 @@ Batch pad_batch(const BatchArgs& a, const Pad& p) {
   const Array value = lax::broadcast_in_dim(a.in[1], padded.shape(), {0});
   return all_batched({lax::select(pad_mask(x.shape(), q), padded, value)});
 }
-constexpr Rules<Pad> pad_rules{
-    .name = "pad",
-    .type = pad_type,
-    .jvp = [](std::span<const Array> x, std::span<const Array> t, const Pad& p) { return linear_jvp(pad, x, t, p); },
-    .transpose = pad_transpose,
-    .batch = pad_batch,
-    .shard = [](std::span<const Type> in, const Pad& p) -> ShardRule {
-      std::vector<int> padded;
-      for (int i = 0; i < in[0].shape.rank(); ++i)
-        if (p.low[i] != 0 || p.high[i] != 0 || p.interior[i] != 0) padded.push_back(i);
-      ShardRule rule = same_shape_rule(1, 1, in[0].shape.rank(), padded, Kind::permute);
-      rule.operands.emplace_back();
-      return rule;
-    },
-    .expand = none(by_backend)};
+constexpr Rules<Pad> pad_rules{.name = "pad",
+                               .type = pad_type,
+                               .jvp = [](std::span<const Array> x, std::span<const Array> t,
+                                         const Pad& p) { return jointly_linear_jvp(pad, x, t, p); },
+                               .transpose = pad_transpose,
+                               .batch = pad_batch,
+                               .shard = [](std::span<const Type> in, const Pad& p) -> ShardRule {
+                                 std::vector<int> padded;
+                                 for (int i = 0; i < in[0].shape.rank(); ++i)
+                                   if (p.low[i] != 0 || p.high[i] != 0 || p.interior[i] != 0) padded.push_back(i);
+                                 ShardRule rule = same_shape_rule(1, 1, in[0].shape.rank(), padded, Kind::permute);
+                                 rule.operands.emplace_back();
+                                 return rule;
+                               },
+                               .expand = by_backends};
 
 Types concatenate_type(std::span<const Type> in, const Concatenate& p) {
   if (in.empty()) throw ShapeError("concatenate: takes at least one operand, got 0");
-  check_axis("concatenate", p.axis, in[0]);
+  check_axis(concatenate, p.axis, in[0]);
+  check_same_dtype(concatenate, in);
   Type out{in[0].dtype, in[0].shape, false, {}};
   for (std::size_t k = 1; k < in.size(); ++k) {
-    check_same_dtype("concatenate", in[0], in[k]);
     if (in[k].shape.rank() != out.shape.rank())
-      throw ShapeError(cat("concatenate: operands ", ir::to_string(in[0]), " and ", ir::to_string(in[k]),
-                           " have different ranks"));
+      throw ShapeError(
+          cat("concatenate: operands ", ir::to_string(in[0]), " and ", ir::to_string(in[k]), " have different ranks"));
     for (int i = 0; i < out.shape.rank(); ++i)
       if (i != p.axis && in[k].shape[i] != out.shape[i])
         throw ShapeError(cat("concatenate: operands ", ir::to_string(in[0]), " and ", ir::to_string(in[k]),
                              " disagree on axis ", i, ": ", out.shape[i], " vs ", in[k].shape[i]));
     out.shape[p.axis] += in[k].shape[p.axis];
   }
-  check_shape("concatenate", out.shape);
+  check_shape(concatenate, out.shape);
   return {out};
 }
 Arrays concatenate_transpose(std::span<const Array> ct, std::span<const Operand> operands, const Concatenate& p) {
@@ -200,37 +199,32 @@ constexpr Rules<Concatenate> concatenate_rules{
     .name = "concatenate",
     .type = concatenate_type,
     .jvp = [](std::span<const Array> x, std::span<const Array> t,
-              const Concatenate& p) { return linear_jvp(concatenate, x, t, p); },
+              const Concatenate& p) { return jointly_linear_jvp(concatenate, x, t, p); },
     .transpose = concatenate_transpose,
-    .batch = [](const BatchArgs& a, const Concatenate& p) {
-      Arrays parts;
-      for (std::size_t i = 0; i < a.in.size(); ++i) parts.push_back(with_batch(a, i));
-      return all_batched(core::bind(concatenate, parts, Concatenate{p.axis + 1}));
-    },
-    .shard = [](std::span<const Type> in, const Concatenate& p) {
-      return same_shape_rule(in.size(), 1, in[0].shape.rank(), {p.axis}, Kind::permute);
-    },
-    .expand = none(by_backend)};
+    .batch = [](const BatchArgs& a,
+                const Concatenate& p) { return batch_pointwise(concatenate, a, Concatenate{p.axis + 1}); },
+    .shard =
+        [](std::span<const Type> in, const Concatenate& p) {
+          return same_shape_rule(in.size(), 1, in[0].shape.rank(), {p.axis}, Kind::permute);
+        },
+    .expand = by_backends};
 
 constexpr Rules<Reverse> reverse_rules{
     .name = "reverse",
     .type = [](std::span<const Type> in, const Reverse& p) -> Types {
-      check_count("reverse", in, 1);
-      check_axes("reverse", p.axes, in[0]);
+      check_operand_count(reverse, in, 1);
+      check_axes(reverse, p.axes, in[0]);
       return {Type{in[0].dtype, in[0].shape, false, {}}};
     },
-    .jvp = [](std::span<const Array> x, std::span<const Array> t,
-              const Reverse& p) { return linear_jvp(reverse, x, t, p); },
+    .jvp = linear_jvp<reverse, Reverse>,
     .transpose = [](std::span<const Array> ct, std::span<const Operand>, const Reverse& p) -> Arrays {
       return {lax::reverse(ct[0], p.axes)};
     },
-    .batch = [](const BatchArgs& a, const Reverse& p) {
-      return all_batched(core::bind(reverse, a.in, Reverse{shifted(p.axes)}));
-    },
-    .shard = [](std::span<const Type> in, const Reverse& p) {
-      return same_shape_rule(1, 1, in[0].shape.rank(), p.axes, Kind::permute);
-    },
-    .expand = none(by_backend)};
+    .batch = [](const BatchArgs& a,
+                const Reverse& p) { return all_batched(core::bind(reverse, a.in, Reverse{shifted(p.axes)})); },
+    .shard = [](std::span<const Type> in,
+                const Reverse& p) { return same_shape_rule(1, 1, in[0].shape.rank(), p.axes, Kind::permute); },
+    .expand = by_backends};
 }  // namespace
 
 constinit const Primitive transpose = primitive<transpose_rules>();
@@ -248,8 +242,8 @@ Array transpose(const Array& x, const std::vector<int>& permutation) {
   return core::bind1(ops::transpose, {x}, ops::Transpose{permutation});
 }
 Array move_axis(const Array& x, int from, int to) {
-  ops::check_axis("move_axis", from, core::type_of(x));
-  ops::check_axis("move_axis", to, core::type_of(x));
+  ops::check_axis(ops::transpose, from, core::type_of(x));
+  ops::check_axis(ops::transpose, to, core::type_of(x));
   std::vector<int> permutation = ops::other_axes(x.rank(), {from});
   permutation.insert(permutation.begin() + to, from);
   return transpose(x, permutation);
@@ -259,7 +253,7 @@ Array slice(const Array& x, const Dims& start, const Dims& limit, const Dims& st
   return core::bind1(ops::slice, {x}, ops::SliceParams{start, limit, stride});
 }
 Array slice_axis(const Array& x, int axis, i64 start, i64 limit) {
-  ops::check_axis("slice_axis", axis, core::type_of(x));
+  ops::check_axis(ops::slice, axis, core::type_of(x));
   Dims starts = ops::repeated(0, x.rank()), limits = x.shape();
   starts[axis] = start;
   limits[axis] = limit;

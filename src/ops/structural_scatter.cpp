@@ -12,16 +12,18 @@ using Kind = ShardRule::Kind;
 
 namespace {
 Types scatter_type(std::span<const Type> in, const Scatter& p) {
-  check_count("scatter", in, 3);
+  check_operand_count(scatter, in, 3);
   const Type &x = in[0], &updates = in[2];
-  const IndexSplit s = check_indices("scatter", x, in[1], p.mode);
-  check_same_dtype("scatter", x, updates);
+  const IndexSplit s = check_indices(scatter, x, in[1], p.mode);
+  if (x.dtype != updates.dtype)
+    throw DtypeError(
+        cat("scatter: operand ", ir::to_string(x), " and updates ", ir::to_string(updates), " have different dtypes"));
   const Dims expected = joined(s.batch, s.rest);
   if (updates.shape != expected)
     throw ShapeError(cat("scatter: updates ", ir::to_string(updates), " should have shape ", expected, " for operand ",
                          ir::to_string(x), " and indices ", ir::to_string(in[1])));
-  if (p.combine == Combine::add || p.combine == Combine::mul) check_number("scatter", x);
-  if (p.combine == Combine::min || p.combine == Combine::max) check_ordered("scatter", x);
+  if (p.combine == Combine::add || p.combine == Combine::mul) check_dtype(scatter, x, takes::numbers);
+  if (p.combine == Combine::min || p.combine == Combine::max) check_dtype(scatter, x, takes::ordered);
   return {Type{x.dtype, x.shape, x.weak && updates.weak, {}}};
 }
 
@@ -29,7 +31,7 @@ Array gather_like(const Array& x, const Array& indices, const Scatter& p) {
   return lax::gather(x, indices, p.mode, Scalar{x.dtype(), 0, 0});
 }
 IndexSplit split(const Array& x, const Array& indices, const Scatter& p) {
-  return check_indices("scatter", core::type_of(x), core::type_of(indices), p.mode);
+  return check_indices(scatter, core::type_of(x), core::type_of(indices), p.mode);
 }
 Array as_number(const Array& mask, Dtype dtype) { return lax::convert(mask, dtype); }
 
@@ -133,8 +135,8 @@ Arrays scatter_transpose(std::span<const Array> ct, std::span<const Operand> ope
   const Array& indices = operands[1].value;
   const bool set = p.combine == Combine::set, add = p.combine == Combine::add;
   Arrays out(3);
-  if (!set && !add) require_known("scatter", operands, 2);
-  if (!set && !add && p.combine != Combine::mul) require_known("scatter", operands, 0);
+  if (!set && !add) require_known(scatter, operands, 2);
+  if (!set && !add && p.combine != Combine::mul) require_known(scatter, operands, 0);
   if (operands[0].linear()) {
     out[0] = ct[0];
     if (set) out[0] = lax::scatter(ct[0], indices, zeros_of(operands[2].type), p.combine, p.mode);
@@ -173,15 +175,14 @@ ShardRule scatter_shard(std::span<const Type> in, const Scatter&) {
   f.rule.results = {x};
   return f.rule;
 }
-constexpr Rules<Scatter> scatter_rules{
-    .name = "scatter",
-    .type = scatter_type,
-    .jvp = scatter_jvp,
-    .transpose = scatter_transpose,
-    .batch = scatter_batch,
-    .shard = scatter_shard,
-    .expand = none(by_backend),
-    .traits = {.own_weak = true}};
+constexpr Rules<Scatter> scatter_rules{.name = "scatter",
+                                       .type = scatter_type,
+                                       .jvp = scatter_jvp,
+                                       .transpose = scatter_transpose,
+                                       .batch = scatter_batch,
+                                       .shard = scatter_shard,
+                                       .expand = by_backends,
+                                       .traits = {.own_weak = true}};
 }  // namespace
 
 constinit const Primitive scatter = primitive<scatter_rules>();

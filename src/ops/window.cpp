@@ -12,22 +12,22 @@ using Kind = ShardRule::Kind;
 using Fill = ShardRule::Fill;
 
 namespace {
-Dims window_shape(std::string_view who, const Type& x, const Window& p) {
-  check_entries(who, "size", at(p.size.rank()), x);
-  check_entries(who, "stride", at(p.stride.rank()), x);
-  check_entries(who, "low", at(p.low.rank()), x);
-  check_entries(who, "high", at(p.high.rank()), x);
+Dims window_shape(const ir::Op& op, const Type& x, const Window& p) {
+  check_entries(op, "size", at(p.size.rank()), x);
+  check_entries(op, "stride", at(p.stride.rank()), x);
+  check_entries(op, "low", at(p.low.rank()), x);
+  check_entries(op, "high", at(p.high.rank()), x);
   Dims shape = x.shape;
   for (int i = 0; i < shape.rank(); ++i) {
     if (p.size[i] < 1 || p.stride[i] < 1)
-      throw ShapeError(cat(who, ": size ", p.size[i], " and stride ", p.stride[i], " of axis ", i,
-                           " should be at least 1"));
+      throw ShapeError(
+          cat(op.name, ": size ", p.size[i], " and stride ", p.stride[i], " of axis ", i, " should be at least 1"));
     if (p.low[i] < 0 || p.high[i] < 0)
-      throw ShapeError(cat(who, ": padding ", p.low[i], ", ", p.high[i], " of axis ", i, " is negative"));
+      throw ShapeError(cat(op.name, ": padding ", p.low[i], ", ", p.high[i], " of axis ", i, " is negative"));
     const i64 room = padded_size(shape[i], p.low[i], p.high[i]) - p.size[i];
     shape[i] = room < 0 ? 0 : room / p.stride[i] + 1;
   }
-  check_shape(who, shape);
+  check_shape(op, shape);
   return shape;
 }
 Window with_lanes(const Window& p) {
@@ -35,9 +35,7 @@ Window with_lanes(const Window& p) {
 }
 template <const auto& Op>
 Batch window_batch(const BatchArgs& a, const Window& p) {
-  Arrays in;
-  for (std::size_t i = 0; i < a.in.size(); ++i) in.push_back(with_batch(a, i));
-  return all_batched(core::bind(Op, in, with_lanes(p)));
+  return batch_pointwise(Op, a, with_lanes(p));
 }
 ShardRule window_shard(std::size_t operands, int rank, const Window& p, Fill fill) {
   std::vector<int> windowed;
@@ -65,72 +63,72 @@ Arrays sum_transpose(std::span<const Array> ct, std::span<const Operand> operand
 constexpr Rules<Window> reduce_window_sum_rules{
     .name = "reduce_window_sum",
     .type = [](std::span<const Type> in, const Window& p) -> Types {
-      check_count("reduce_window_sum", in, 1);
-      check_number("reduce_window_sum", in[0]);
-      return {Type{in[0].dtype, window_shape("reduce_window_sum", in[0], p), false, {}}};
+      check_operand_count(reduce_window_sum, in, 1);
+      check_dtype(reduce_window_sum, in[0], takes::numbers);
+      return {Type{in[0].dtype, window_shape(reduce_window_sum, in[0], p), false, {}}};
     },
-    .jvp = [](std::span<const Array> x, std::span<const Array> t,
-              const Window& p) { return linear_jvp(reduce_window_sum, x, t, p); },
+    .jvp = linear_jvp<reduce_window_sum, Window>,
     .transpose = sum_transpose,
     .batch = window_batch<reduce_window_sum>,
-    .shard = [](std::span<const Type> in, const Window& p) { return window_shard(1, in[0].shape.rank(), p, Fill::zero); },
-    .expand = none(by_backend)};
+    .shard = [](std::span<const Type> in,
+                const Window& p) { return window_shard(1, in[0].shape.rank(), p, Fill::zero); },
+    .expand = by_backends};
 
 constexpr Rules<Window> reduce_window_max_rules{
     .name = "reduce_window_max",
     .type = [](std::span<const Type> in, const Window& p) -> Types {
-      check_count("reduce_window_max", in, 1);
-      check_ordered("reduce_window_max", in[0]);
-      return {Type{in[0].dtype, window_shape("reduce_window_max", in[0], p), false, {}}};
+      check_operand_count(reduce_window_max, in, 1);
+      check_dtype(reduce_window_max, in[0], takes::ordered);
+      return {Type{in[0].dtype, window_shape(reduce_window_max, in[0], p), false, {}}};
     },
     .jvp = [](std::span<const Array> x, std::span<const Array> t, const Window& p) -> Jvp {
       return {core::bind(reduce_window_max, x, p),
               {is_zero(t[0]) ? Array() : core::bind1(window_gather_max, {t[0], x[0]}, p)}};
     },
-    .transpose = none("not linear"),
+    .transpose = not_linear_row,
     .batch = window_batch<reduce_window_max>,
     .shard = [](std::span<const Type> in,
                 const Window& p) { return window_shard(1, in[0].shape.rank(), p, Fill::lowest); },
-    .expand = none(by_backend)};
+    .expand = by_backends};
 
 // `selected` has one entry per element of x or per window.
-Types select_type(std::string_view who, std::span<const Type> in, const Window& p, bool gathers) {
-  check_count(who, in, 2);
-  check_same_dtype(who, in[0], in[1]);
-  check_ordered(who, in[1]);
-  const Dims windows = window_shape(who, in[1], p);
+Types select_type(const ir::Op& op, std::span<const Type> in, const Window& p, bool gathers) {
+  check_operand_count(op, in, 2);
+  check_same_dtype(op, in);
+  check_dtype(op, in[1], takes::ordered);
+  const Dims windows = window_shape(op, in[1], p);
   const Dims& expected = gathers ? in[1].shape : windows;
   if (in[0].shape != expected)
-    throw ShapeError(cat(who, ": operand ", ir::to_string(in[0]), " should have shape ", expected, " for ",
+    throw ShapeError(cat(op.name, ": operand ", ir::to_string(in[0]), " should have shape ", expected, " for ",
                          ir::to_string(in[1])));
   return {Type{in[0].dtype, gathers ? windows : in[1].shape, false, {}}};
 }
 constexpr Rules<Window> window_gather_max_rules{
     .name = "window_gather_max",
-    .type = [](std::span<const Type> in, const Window& p) { return select_type("window_gather_max", in, p, true); },
+    .type = [](std::span<const Type> in, const Window& p) { return select_type(window_gather_max, in, p, true); },
     .jvp = [](std::span<const Array> x, std::span<const Array> t,
-              const Window& p) { return linear_in_first(window_gather_max, x, t, p); },
+              const Window& p) { return linear_in_first_jvp(window_gather_max, x, t, p); },
     .transpose = [](std::span<const Array> ct, std::span<const Operand> operands, const Window& p) -> Arrays {
-      require_known("window_gather_max", operands, 1);
+      require_known(window_gather_max, operands, 1);
       return {core::bind1(window_scatter_max, {ct[0], operands[1].value}, p), Array()};
     },
     .batch = window_batch<window_gather_max>,
     .shard = [](std::span<const Type> in,
                 const Window& p) { return window_shard(2, in[0].shape.rank(), p, Fill::lowest); },
-    .expand = none(by_backend)};
+    .expand = by_backends};
 constexpr Rules<Window> window_scatter_max_rules{
     .name = "window_scatter_max",
-    .type = [](std::span<const Type> in, const Window& p) { return select_type("window_scatter_max", in, p, false); },
+    .type = [](std::span<const Type> in, const Window& p) { return select_type(window_scatter_max, in, p, false); },
     .jvp = [](std::span<const Array> x, std::span<const Array> t,
-              const Window& p) { return linear_in_first(window_scatter_max, x, t, p); },
+              const Window& p) { return linear_in_first_jvp(window_scatter_max, x, t, p); },
     .transpose = [](std::span<const Array> ct, std::span<const Operand> operands, const Window& p) -> Arrays {
-      require_known("window_scatter_max", operands, 1);
+      require_known(window_scatter_max, operands, 1);
       return {core::bind1(window_gather_max, {ct[0], operands[1].value}, p), Array()};
     },
     .batch = window_batch<window_scatter_max>,
     .shard = [](std::span<const Type> in,
                 const Window& p) { return window_shard(2, in[0].shape.rank(), p, Fill::lowest); },
-    .expand = none(by_backend)};
+    .expand = by_backends};
 }  // namespace
 
 constinit const Primitive reduce_window_sum = primitive<reduce_window_sum_rules>();
