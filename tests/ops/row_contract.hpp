@@ -20,7 +20,7 @@ struct OperandSpec {
 
 struct Sample {
   const core::Primitive* row = nullptr;
-  std::vector<OperandSpec> operands;
+  std::vector<OperandSpec> operands = {};
   core::Params params = {};
   // The sets of operands in which the row is linear while the others are known; none given: all inexact ones together.
   std::vector<std::vector<std::size_t>> linear = {};

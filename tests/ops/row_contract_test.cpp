@@ -1,0 +1,43 @@
+// Every row against its contract, slot by slot.
+#include <gtest/gtest.h>
+
+#include "ops/collectives.hpp"
+#include "ops/list.hpp"
+#include "row_contract.hpp"
+
+namespace uni::contract {
+
+namespace {
+using Case = std::tuple<const core::Primitive*, SlotKind>;
+
+std::vector<Case> cases() {
+  std::vector<Case> out;
+  for (const core::Primitive* row : ops::all_rows())
+    for (const SlotKind slot : slot_kinds)
+      if (!samples_of(*row).empty() && filled(*row, slot)) out.emplace_back(row, slot);
+  return out;
+}
+
+class RowContract : public testing::TestWithParam<Case> {};
+
+TEST_P(RowContract, Holds) {
+  const auto [row, slot] = GetParam();
+  int told = 0;
+  for (const Sample* s : samples_of(*row)) {
+    if (const Finding f = check(slot, *row, *s); f && ++told <= 5) ADD_FAILURE() << describe(*s) << "\n  " << *f;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, RowContract, testing::ValuesIn(cases()), [](const auto& info) {
+  return std::string(std::get<0>(info.param)->name) + "_" + name(std::get<1>(info.param));
+});
+
+TEST(RowContract, EveryRowHasSamples) {
+  for (const core::Primitive* row : ops::all_rows()) {
+    if (ops::is_collective(*row)) continue;  // these need several devices and have their own tests
+    EXPECT_FALSE(samples_of(*row).empty()) << row->name;
+  }
+}
+}  // namespace
+
+}  // namespace uni::contract
