@@ -38,7 +38,8 @@ Array known_value(const Array& a) {
 }
 
 Array make_single(Type type, runtime::BufferPtr buffer) {
-  return make_array<Concrete>(std::move(type), Mesh({}, {buffer->device()}), P{}, runtime::Shards{std::move(buffer)});
+  Mesh mesh({}, {buffer->device()});
+  return make_array<Concrete>(std::move(type), std::move(mesh), P{}, runtime::Shards{std::move(buffer)});
 }
 
 namespace {
