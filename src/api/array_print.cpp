@@ -140,14 +140,20 @@ ElementText column_text(const runtime::BufferPtr& buffer, const std::vector<i64>
   return [=](i64 i) { return right_aligned(plain(i), width); };
 }
 
+// Without ".0".
+std::string short_text(Dtype dtype, double value) {
+  const std::string text = float_text(dtype, value);
+  return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+}
+
 std::string scalar_text(const runtime::BufferPtr& buffer) {
   const Dtype dtype = buffer->dtype();
   const detail::HostScalar s = load(dtype, buffer->data());
   if (is_bool(dtype)) return s.i ? "True" : "False";
   if (is_float(dtype)) return float_text(dtype, s.d);
   if (is_complex(dtype)) {
-    const std::string imaginary = float_text(dtype, load_imaginary(dtype, buffer->data()));
-    return base::cat("(", float_text(dtype, s.d), imaginary[0] == '-' ? "" : "+", imaginary, "j)");
+    const std::string imaginary = short_text(dtype, load_imaginary(dtype, buffer->data()));
+    return base::cat("(", short_text(dtype, s.d), imaginary[0] == '-' ? "" : "+", imaginary, "j)");
   }
   return dtype == Dtype::key ? key_text(s.u) : whole_number(s);
 }

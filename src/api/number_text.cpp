@@ -140,7 +140,10 @@ std::string float_text(Dtype dtype, double value) {
   const Decimal d = decimal(dtype, value);
   const std::string sign = d.negative ? "-" : "";
   const double size = std::abs(value);
-  if (size == 0 || (size >= 1e-4 && size < 1e16))
+  // Where NumPy changes to the scientific form: about the integers that the dtype holds exactly.
+  const bool narrow = itemsize(real_part(dtype)) == 2, single = itemsize(real_part(dtype)) == 4;
+  const double limit = narrow ? 1e3 : single ? 1e6 : 1e16;
+  if (size == 0 || (size >= 1e-4 && size < limit))
     return base::cat(sign, d.whole, ".", d.fraction.empty() ? "0" : d.fraction);
   return base::cat(sign, d.lead, d.digits.empty() ? "" : ".", d.digits, "e", d.exponent);
 }
