@@ -1,4 +1,5 @@
 #include <numeric>
+#include <utility>
 
 #include "base/text.hpp"
 #include <unisono/data.hpp>
