@@ -186,7 +186,7 @@ class CustomVjp final : public core::HigherOrder {
       if (active[i]) linear.active.push_back(position);
       ++position;
     }
-    const std::vector<bool> captured_active = slice_flags(active, p.args, p.body_captured);
+    const std::vector<bool> captured_active(active.begin() + p.args, active.end());
     if (any(captured_active)) return with_captured(lin, linear, residuals, in, active, p);
     if (linear.active.empty()) {
       lin.active.assign(lin.active.size(), false);
@@ -239,20 +239,26 @@ class CustomVjp final : public core::HigherOrder {
     Types types;
     for (const int i : linear.active) types.push_back(linear.args[static_cast<std::size_t>(i)]);
     const std::size_t rule_tangents = types.size();
-    for (i64 i = p.args; i < p.args + p.body_captured; ++i)
-      if (active[static_cast<std::size_t>(i)]) types.push_back(core::type_of(in[static_cast<std::size_t>(i)]));
+    // Tangents of what the rules captured arrive too and have no effect.
+    std::size_t body_tangents = 0;
+    for (std::size_t i = static_cast<std::size_t>(p.args); i < in.size(); ++i) {
+      if (!active[i]) continue;
+      types.push_back(core::type_of(in[i]));
+      body_tangents += i < body_active.size();
+    }
     const std::size_t tangents = types.size();
     for (const Array& r : residuals) types.push_back(core::type_of(r));
     for (const Array& r : more) types.push_back(core::type_of(r));
     const auto body = [&](std::span<const Array> x) {
       const Arrays rule_in = joined({x.first(rule_tangents), x.subspan(tangents, residuals.size())});
       const Arrays by_rule = rule_tangents ? core::bind(custom_linear, rule_in, linear) : Arrays{};
-      const Arrays captured_in = joined({x.subspan(rule_tangents, tangents - rule_tangents), x.last(more.size())});
+      const Arrays captured_in = joined({x.subspan(rule_tangents, body_tangents), x.last(more.size())});
       const Arrays by_captured = spread(interp::interpret(*split.linear, captured_in), split.active);
       const Arrays rule_all = rule_tangents ? spread(by_rule, lin.active) : Arrays(lin.active.size());
       Arrays out;
       for (std::size_t i = 0; i < lin.active.size(); ++i)
-        if (lin.active[i]) out.push_back(instantiate(add_tangents(rule_all[i], by_captured[i]), core::type_of(lin.out[i])));
+        if (lin.active[i])
+          out.push_back(instantiate(add_tangents(rule_all[i], by_captured[i]), core::type_of(lin.out[i])));
       return out;
     };
     lin.params = CallParams{interp::stage(body, types, "custom_vjp").program, p.name};
