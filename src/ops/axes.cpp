@@ -120,5 +120,19 @@ ShardRule same_shape_rule(std::size_t operands, std::size_t results, int rank, c
   f.rule.results.assign(results, factors);
   return f.rule;
 }
+ShardRule moving_rule(std::span<const Type> in, const Type& out, const std::vector<int>& moved) {
+  using Kind = ShardRule::Kind;
+  Factors f;
+  f.rule.operands.resize(in.size());
+  f.rule.results.resize(1);
+  for (int i = 0; i < out.shape.rank(); ++i) {
+    bool resized = false;
+    for (const Type& t : in) resized = resized || t.shape[i] != out.shape[i];
+    const int shared = resized ? -1 : f.add(has_axis(moved, i) ? Kind::permute : Kind::pass);
+    for (std::vector<int>& operand : f.rule.operands) operand.push_back(resized ? f.add(Kind::replicate) : shared);
+    f.rule.results[0].push_back(resized ? f.add(Kind::replicate) : shared);
+  }
+  return f.rule;
+}
 
 }  // namespace uni::ops

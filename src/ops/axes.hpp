@@ -64,5 +64,8 @@ class Factors {
 // Operands and results of one shape each other: every dimension passes, except the named ones.
 ShardRule same_shape_rule(std::size_t operands, std::size_t results, int rank, const std::vector<int>& special = {},
                           ShardRule::Kind kind = ShardRule::Kind::replicate);
+// Operands and results of one rank. Along `moved` elements change places: such an axis is permuted where it has one
+// size everywhere, else replicated.
+ShardRule moving_rule(std::span<const Type> in, const Type& out, const std::vector<int>& moved);
 
 }  // namespace uni::ops

@@ -170,6 +170,7 @@ Batch conv_batch(const BatchArgs& a, const Conv& p) {
 
 ShardRule conv_shard(std::span<const Type> in, const Conv& p) {
   const int n = spatial_rank(p);
+  const Type out = conv_type(in, p)[0];
   Factors f;
   std::vector<int> x, kernel, result;
   const int batch = f.add(p.batch_groups == 1 ? Kind::pass : Kind::replicate);
@@ -180,8 +181,9 @@ ShardRule conv_shard(std::span<const Type> in, const Conv& p) {
     const bool pointwise =
         in[1].shape[i] == 1 && p.stride[i] == 1 && p.low[i] == 0 && p.high[i] == 0 && p.input_dilation[i] == 1;
     windowed = windowed || !pointwise;
-    x.push_back(f.add(pointwise ? Kind::pass : Kind::permute));
-    result.push_back(x.back());
+    const bool same_size = in[0].shape[i + 1] == out.shape[i + 1];
+    x.push_back(f.add(pointwise ? Kind::pass : same_size ? Kind::permute : Kind::replicate));
+    result.push_back(same_size ? x.back() : f.add(Kind::replicate));
     kernel.push_back(f.add(Kind::replicate));
   }
   const bool grouped = p.groups > 1;
@@ -194,13 +196,15 @@ ShardRule conv_shard(std::span<const Type> in, const Conv& p) {
   if (!grouped || windowed) f.rule.fill = {Fill::zero, Fill::zero};
   return f.rule;
 }
-constexpr Rules<Conv> conv_rules{.name = "conv",
-                                 .type = conv_type,
-                                 .jvp = conv_jvp,
-                                 .transpose = conv_transpose,
-                                 .batch = conv_batch,
-                                 .shard = conv_shard,
-                                 .expand = by_backends};
+constexpr Rules<Conv> conv_rules{
+    .name = "conv",
+    .type = conv_type,
+    .jvp = conv_jvp,
+    .transpose = conv_transpose,
+    .batch = conv_batch,
+    .shard = conv_shard,
+    .expand = by_backends,
+};
 }  // namespace
 
 constinit const Primitive conv = primitive<conv_rules>();

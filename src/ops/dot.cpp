@@ -116,13 +116,15 @@ ShardRule dot_shard(std::span<const Type> in, const DotGeneral& p) {
   f.rule.fill = {Fill::zero, Fill::zero};
   return f.rule;
 }
-constexpr Rules<DotGeneral> dot_general_rules{.name = "dot_general",
-                                              .type = dot_type,
-                                              .jvp = dot_jvp,
-                                              .transpose = dot_transpose,
-                                              .batch = dot_batch,
-                                              .shard = dot_shard,
-                                              .expand = by_backends};
+constexpr Rules<DotGeneral> dot_general_rules{
+    .name = "dot_general",
+    .type = dot_type,
+    .jvp = dot_jvp,
+    .transpose = dot_transpose,
+    .batch = dot_batch,
+    .shard = dot_shard,
+    .expand = by_backends,
+};
 }  // namespace
 
 constinit const Primitive dot_general = primitive<dot_general_rules>();

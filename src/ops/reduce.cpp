@@ -65,7 +65,8 @@ constexpr Rules<Reduce> reduce_sum_rules{
     },
     .batch = reduce_batch<reduce_sum>,
     .shard = reduce_shard<Fill::zero>,
-    .expand = by_backends};
+    .expand = by_backends,
+};
 
 // Products of pairs with their tangents until one element is left: a polynomial, so that it is right at zeros and in
 // every derivative.
@@ -105,7 +106,8 @@ constexpr Rules<Reduce> reduce_prod_rules{
     .transpose = not_linear_row,
     .batch = reduce_batch<reduce_prod>,
     .shard = reduce_shard<Fill::one>,
-    .expand = by_backends};
+    .expand = by_backends,
+};
 
 // Elements that equal the result share equally.
 template <const auto& Op>
@@ -116,34 +118,42 @@ Jvp extremum_jvp(std::span<const Array> x, std::span<const Array> t, const Reduc
   const Array sum = lax::reduce_sum(lax::mul(t[0], chosen), p.axes);
   return {{out}, {lax::div(sum, lax::reduce_sum(chosen, p.axes))}};
 }
-constexpr Rules<Reduce> reduce_max_rules{.name = "reduce_max",
-                                         .type = ordered_type<reduce_max>,
-                                         .jvp = extremum_jvp<reduce_max>,
-                                         .transpose = not_linear_row,
-                                         .batch = reduce_batch<reduce_max>,
-                                         .shard = reduce_shard<Fill::lowest>,
-                                         .expand = by_backends};
-constexpr Rules<Reduce> reduce_min_rules{.name = "reduce_min",
-                                         .type = ordered_type<reduce_min>,
-                                         .jvp = extremum_jvp<reduce_min>,
-                                         .transpose = not_linear_row,
-                                         .batch = reduce_batch<reduce_min>,
-                                         .shard = reduce_shard<Fill::highest>,
-                                         .expand = by_backends};
-constexpr Rules<Reduce> reduce_and_rules{.name = "reduce_and",
-                                         .type = bool_type<reduce_and>,
-                                         .jvp = none("bool has no derivative"),
-                                         .transpose = none("bool has no derivative"),
-                                         .batch = reduce_batch<reduce_and>,
-                                         .shard = reduce_shard<Fill::one>,
-                                         .expand = by_backends};
-constexpr Rules<Reduce> reduce_or_rules{.name = "reduce_or",
-                                        .type = bool_type<reduce_or>,
-                                        .jvp = none("bool has no derivative"),
-                                        .transpose = none("bool has no derivative"),
-                                        .batch = reduce_batch<reduce_or>,
-                                        .shard = reduce_shard<Fill::zero>,
-                                        .expand = by_backends};
+constexpr Rules<Reduce> reduce_max_rules{
+    .name = "reduce_max",
+    .type = ordered_type<reduce_max>,
+    .jvp = extremum_jvp<reduce_max>,
+    .transpose = not_linear_row,
+    .batch = reduce_batch<reduce_max>,
+    .shard = reduce_shard<Fill::lowest>,
+    .expand = by_backends,
+};
+constexpr Rules<Reduce> reduce_min_rules{
+    .name = "reduce_min",
+    .type = ordered_type<reduce_min>,
+    .jvp = extremum_jvp<reduce_min>,
+    .transpose = not_linear_row,
+    .batch = reduce_batch<reduce_min>,
+    .shard = reduce_shard<Fill::highest>,
+    .expand = by_backends,
+};
+constexpr Rules<Reduce> reduce_and_rules{
+    .name = "reduce_and",
+    .type = bool_type<reduce_and>,
+    .jvp = none("bool has no derivative"),
+    .transpose = none("bool has no derivative"),
+    .batch = reduce_batch<reduce_and>,
+    .shard = reduce_shard<Fill::one>,
+    .expand = by_backends,
+};
+constexpr Rules<Reduce> reduce_or_rules{
+    .name = "reduce_or",
+    .type = bool_type<reduce_or>,
+    .jvp = none("bool has no derivative"),
+    .transpose = none("bool has no derivative"),
+    .batch = reduce_batch<reduce_or>,
+    .shard = reduce_shard<Fill::zero>,
+    .expand = by_backends,
+};
 
 template <const auto& Op>
 Types arg_type(std::span<const Type> in, const ArgReduce& p) {
@@ -172,22 +182,26 @@ ShardRule arg_shard(std::span<const Type> in, const ArgReduce& p) {
   rule.results[0].erase(rule.results[0].begin() + p.axis);
   return rule;
 }
-constexpr Rules<ArgReduce> argmax_rules{.name = "argmax",
-                                        .type = arg_type<argmax>,
-                                        .jvp = arg_jvp<argmax>,
-                                        .transpose = not_linear_row,
-                                        .batch = arg_batch<argmax>,
-                                        .shard = arg_shard,
-                                        .expand = by_backends,
-                                        .traits = {.own_weak = true}};
-constexpr Rules<ArgReduce> argmin_rules{.name = "argmin",
-                                        .type = arg_type<argmin>,
-                                        .jvp = arg_jvp<argmin>,
-                                        .transpose = not_linear_row,
-                                        .batch = arg_batch<argmin>,
-                                        .shard = arg_shard,
-                                        .expand = by_backends,
-                                        .traits = {.own_weak = true}};
+constexpr Rules<ArgReduce> argmax_rules{
+    .name = "argmax",
+    .type = arg_type<argmax>,
+    .jvp = arg_jvp<argmax>,
+    .transpose = not_linear_row,
+    .batch = arg_batch<argmax>,
+    .shard = arg_shard,
+    .expand = by_backends,
+    .traits = {.own_weak = true},
+};
+constexpr Rules<ArgReduce> argmin_rules{
+    .name = "argmin",
+    .type = arg_type<argmin>,
+    .jvp = arg_jvp<argmin>,
+    .transpose = not_linear_row,
+    .batch = arg_batch<argmin>,
+    .shard = arg_shard,
+    .expand = by_backends,
+    .traits = {.own_weak = true},
+};
 }  // namespace
 
 constinit const Primitive reduce_sum = primitive<reduce_sum_rules>();

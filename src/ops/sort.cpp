@@ -64,7 +64,8 @@ constexpr Rules<Sort> sort_rules{
     .shard = [](std::span<const Type> in,
                 const Sort& p) { return same_shape_rule(in.size(), in.size(), in[0].shape.rank(), {p.axis}); },
     .expand = by_backends,
-    .traits = {.own_weak = true}};
+    .traits = {.own_weak = true},
+};
 }  // namespace
 
 constinit const Primitive sort = primitive<sort_rules>();

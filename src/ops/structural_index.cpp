@@ -165,7 +165,8 @@ constexpr Rules<DynamicSlice> dynamic_slice_rules{
       return rule;
     },
     .expand = by_backends,
-    .traits = {.own_weak = true}};
+    .traits = {.own_weak = true},
+};
 
 Jvp dynamic_update_slice_jvp(std::span<const Array> x, std::span<const Array> t, const NoParams& p) {
   Jvp result{core::bind(dynamic_update_slice, x, p), {Array()}};
@@ -216,7 +217,8 @@ constexpr Rules<NoParams> dynamic_update_slice_rules{
     .shard = [](std::span<const Type> in,
                 const NoParams&) { return window_shard(2, in.size() - 2, in[0].shape, in[1].shape); },
     .expand = by_backends,
-    .traits = {.own_weak = true}};
+    .traits = {.own_weak = true},
+};
 
 Types gather_type(std::span<const Type> in, const Gather& p) {
   check_operand_count(gather, in, 2);
@@ -264,7 +266,8 @@ constexpr Rules<Gather> gather_rules{
     .batch = gather_batch,
     .shard = gather_shard,
     .expand = by_backends,
-    .traits = {.own_weak = true}};
+    .traits = {.own_weak = true},
+};
 }  // namespace
 
 constinit const Primitive dynamic_slice = primitive<dynamic_slice_rules>();

@@ -25,41 +25,45 @@ Batch make_batch(const BatchArgs&, const P& p) {
   return {core::bind(Op, {}, p), {false}};
 }
 
-constexpr Rules<Full> full_rules{.name = "full",
-                                 .type = [](std::span<const Type> in, const Full& p) -> Types {
-                                   check_operand_count(full, in, 0);
-                                   check_shape(full, p.shape);
-                                   return {Type{p.value.dtype, p.shape, p.weak, {}}};
-                                 },
-                                 .jvp = none("a constant"),
-                                 .transpose = none("a constant"),
-                                 .batch = make_batch<full, Full>,
-                                 .shard = [](std::span<const Type>, const Full& p) -> ShardRule {
-                                   ShardRule rule = same_shape_rule(0, 1, p.shape.rank());
-                                   rule.localize = local_shape<Full>;
-                                   return rule;
-                                 },
-                                 .expand = by_backends,
-                                 .traits = {.own_weak = true}};
+constexpr Rules<Full> full_rules{
+    .name = "full",
+    .type = [](std::span<const Type> in, const Full& p) -> Types {
+      check_operand_count(full, in, 0);
+      check_shape(full, p.shape);
+      return {Type{p.value.dtype, p.shape, p.weak, {}}};
+    },
+    .jvp = none("a constant"),
+    .transpose = none("a constant"),
+    .batch = make_batch<full, Full>,
+    .shard = [](std::span<const Type>, const Full& p) -> ShardRule {
+      ShardRule rule = same_shape_rule(0, 1, p.shape.rank());
+      rule.localize = local_shape<Full>;
+      return rule;
+    },
+    .expand = by_backends,
+    .traits = {.own_weak = true},
+};
 
-constexpr Rules<Iota> iota_rules{.name = "iota",
-                                 .type = [](std::span<const Type> in, const Iota& p) -> Types {
-                                   check_operand_count(iota, in, 0);
-                                   check_shape(iota, p.shape);
-                                   const Type out{p.dtype, p.shape, false, {}};
-                                   check_dtype(iota, out, takes::numbers);
-                                   check_axis(iota, p.axis, out);
-                                   return {out};
-                                 },
-                                 .jvp = none("a constant"),
-                                 .transpose = none("a constant"),
-                                 .batch = make_batch<iota, Iota>,
-                                 .shard = [](std::span<const Type>, const Iota& p) -> ShardRule {
-                                   ShardRule rule = same_shape_rule(0, 1, p.shape.rank(), {p.axis});
-                                   rule.localize = local_shape<Iota>;
-                                   return rule;
-                                 },
-                                 .expand = by_backends};
+constexpr Rules<Iota> iota_rules{
+    .name = "iota",
+    .type = [](std::span<const Type> in, const Iota& p) -> Types {
+      check_operand_count(iota, in, 0);
+      check_shape(iota, p.shape);
+      const Type out{p.dtype, p.shape, false, {}};
+      check_dtype(iota, out, takes::numbers);
+      check_axis(iota, p.axis, out);
+      return {out};
+    },
+    .jvp = none("a constant"),
+    .transpose = none("a constant"),
+    .batch = make_batch<iota, Iota>,
+    .shard = [](std::span<const Type>, const Iota& p) -> ShardRule {
+      ShardRule rule = same_shape_rule(0, 1, p.shape.rank(), {p.axis});
+      rule.localize = local_shape<Iota>;
+      return rule;
+    },
+    .expand = by_backends,
+};
 
 Types broadcast_type(std::span<const Type> in, const BroadcastInDim& p) {
   check_operand_count(broadcast_in_dim, in, 1);
@@ -105,13 +109,15 @@ ShardRule broadcast_shard(std::span<const Type> in, const BroadcastInDim& p) {
   f.rule.localize = local_shape<BroadcastInDim>;
   return f.rule;
 }
-constexpr Rules<BroadcastInDim> broadcast_in_dim_rules{.name = "broadcast_in_dim",
-                                                       .type = broadcast_type,
-                                                       .jvp = linear_jvp<broadcast_in_dim, BroadcastInDim>,
-                                                       .transpose = broadcast_transpose,
-                                                       .batch = broadcast_batch,
-                                                       .shard = broadcast_shard,
-                                                       .expand = by_backends};
+constexpr Rules<BroadcastInDim> broadcast_in_dim_rules{
+    .name = "broadcast_in_dim",
+    .type = broadcast_type,
+    .jvp = linear_jvp<broadcast_in_dim, BroadcastInDim>,
+    .transpose = broadcast_transpose,
+    .batch = broadcast_batch,
+    .shard = broadcast_shard,
+    .expand = by_backends,
+};
 
 Types reshape_type(std::span<const Type> in, const Reshape& p) {
   check_operand_count(reshape, in, 1);
@@ -157,7 +163,8 @@ constexpr Rules<Reshape> reshape_rules{
           return all_batched(core::bind(reshape, a.in, Reshape{prepended(a.size, p.shape)}));
         },
     .shard = reshape_shard,
-    .expand = by_backends};
+    .expand = by_backends,
+};
 }  // namespace
 
 constinit const Primitive full = primitive<full_rules>();

@@ -11,7 +11,6 @@
 namespace uni::ops {
 
 using base::cat;
-using Kind = ShardRule::Kind;
 
 namespace {
 Types transpose_type(std::span<const Type> in, const Transpose& p) {
@@ -38,7 +37,8 @@ constexpr Rules<Transpose> transpose_rules{
       rule.results[0] = p.permutation;
       return rule;
     },
-    .expand = by_backends};
+    .expand = by_backends,
+};
 
 Types slice_type(std::span<const Type> in, const SliceParams& p) {
   check_operand_count(slice, in, 1);
@@ -67,12 +67,6 @@ Arrays slice_transpose(std::span<const Array> ct, std::span<const Operand> opera
   }
   return {lax::pad(ct[0], zeros_of(Type{x.dtype, {}, false, {}}), p.start, high, interior)};
 }
-std::vector<int> resized_axes(const Dims& from, const Dims& to) {
-  std::vector<int> axes;
-  for (int i = 0; i < from.rank(); ++i)
-    if (from[i] != to[i]) axes.push_back(i);
-  return axes;
-}
 constexpr Rules<SliceParams> slice_rules{
     .name = "slice",
     .type = slice_type,
@@ -84,8 +78,7 @@ constexpr Rules<SliceParams> slice_rules{
               slice, a.in, SliceParams{prepended(0, p.start), prepended(a.size, p.limit), prepended(1, p.stride)}));
         },
     .shard = [](std::span<const Type> in, const SliceParams& p) -> ShardRule {
-      ShardRule rule = same_shape_rule(1, 1, in[0].shape.rank(), resized_axes(in[0].shape, slice_type(in, p)[0].shape),
-                                       Kind::permute);
+      ShardRule rule = moving_rule(in, slice_type(in, p)[0], {});
       rule.localize = [](const Params& params, std::span<const Type> x, std::span<const Type> out) -> Params {
         SliceParams local = params.as<SliceParams>();
         for (int i = 0; i < local.start.rank(); ++i)
@@ -98,7 +91,8 @@ constexpr Rules<SliceParams> slice_rules{
       };
       return rule;
     },
-    .expand = by_backends};
+    .expand = by_backends,
+};
 
 Types pad_type(std::span<const Type> in, const Pad& p) {
   check_operand_count(pad, in, 2);
@@ -151,21 +145,23 @@ Batch pad_batch(const BatchArgs& a, const Pad& p) {
   const Array value = lax::broadcast_in_dim(a.in[1], padded.shape(), {0});
   return all_batched({lax::select(pad_mask(x.shape(), q), padded, value)});
 }
-constexpr Rules<Pad> pad_rules{.name = "pad",
-                               .type = pad_type,
-                               .jvp = [](std::span<const Array> x, std::span<const Array> t,
-                                         const Pad& p) { return jointly_linear_jvp(pad, x, t, p); },
-                               .transpose = pad_transpose,
-                               .batch = pad_batch,
-                               .shard = [](std::span<const Type> in, const Pad& p) -> ShardRule {
-                                 std::vector<int> padded;
-                                 for (int i = 0; i < in[0].shape.rank(); ++i)
-                                   if (p.low[i] != 0 || p.high[i] != 0 || p.interior[i] != 0) padded.push_back(i);
-                                 ShardRule rule = same_shape_rule(1, 1, in[0].shape.rank(), padded, Kind::permute);
-                                 rule.operands.emplace_back();
-                                 return rule;
-                               },
-                               .expand = by_backends};
+constexpr Rules<Pad> pad_rules{
+    .name = "pad",
+    .type = pad_type,
+    .jvp = [](std::span<const Array> x, std::span<const Array> t,
+              const Pad& p) { return jointly_linear_jvp(pad, x, t, p); },
+    .transpose = pad_transpose,
+    .batch = pad_batch,
+    .shard = [](std::span<const Type> in, const Pad& p) -> ShardRule {
+      std::vector<int> padded;
+      for (int i = 0; i < in[0].shape.rank(); ++i)
+        if (p.low[i] != 0 || p.high[i] != 0 || p.interior[i] != 0) padded.push_back(i);
+      ShardRule rule = moving_rule(in.first(1), pad_type(in, p)[0], padded);
+      rule.operands.emplace_back();
+      return rule;
+    },
+    .expand = by_backends,
+};
 
 Types concatenate_type(std::span<const Type> in, const Concatenate& p) {
   if (in.empty()) throw ShapeError("concatenate: takes at least one operand, got 0");
@@ -203,11 +199,10 @@ constexpr Rules<Concatenate> concatenate_rules{
     .transpose = concatenate_transpose,
     .batch = [](const BatchArgs& a,
                 const Concatenate& p) { return batch_pointwise(concatenate, a, Concatenate{p.axis + 1}); },
-    .shard =
-        [](std::span<const Type> in, const Concatenate& p) {
-          return same_shape_rule(in.size(), 1, in[0].shape.rank(), {p.axis}, Kind::permute);
-        },
-    .expand = by_backends};
+    .shard = [](std::span<const Type> in,
+                const Concatenate& p) { return moving_rule(in, concatenate_type(in, p)[0], {}); },
+    .expand = by_backends,
+};
 
 constexpr Rules<Reverse> reverse_rules{
     .name = "reverse",
@@ -222,9 +217,9 @@ constexpr Rules<Reverse> reverse_rules{
     },
     .batch = [](const BatchArgs& a,
                 const Reverse& p) { return all_batched(core::bind(reverse, a.in, Reverse{shifted(p.axes)})); },
-    .shard = [](std::span<const Type> in,
-                const Reverse& p) { return same_shape_rule(1, 1, in[0].shape.rank(), p.axes, Kind::permute); },
-    .expand = by_backends};
+    .shard = [](std::span<const Type> in, const Reverse& p) { return moving_rule(in, in[0], p.axes); },
+    .expand = by_backends,
+};
 }  // namespace
 
 constinit const Primitive transpose = primitive<transpose_rules>();

@@ -175,14 +175,16 @@ ShardRule scatter_shard(std::span<const Type> in, const Scatter&) {
   f.rule.results = {x};
   return f.rule;
 }
-constexpr Rules<Scatter> scatter_rules{.name = "scatter",
-                                       .type = scatter_type,
-                                       .jvp = scatter_jvp,
-                                       .transpose = scatter_transpose,
-                                       .batch = scatter_batch,
-                                       .shard = scatter_shard,
-                                       .expand = by_backends,
-                                       .traits = {.own_weak = true}};
+constexpr Rules<Scatter> scatter_rules{
+    .name = "scatter",
+    .type = scatter_type,
+    .jvp = scatter_jvp,
+    .transpose = scatter_transpose,
+    .batch = scatter_batch,
+    .shard = scatter_shard,
+    .expand = by_backends,
+    .traits = {.own_weak = true},
+};
 }  // namespace
 
 constinit const Primitive scatter = primitive<scatter_rules>();

@@ -8,7 +8,6 @@
 namespace uni::ops {
 
 using base::cat;
-using Kind = ShardRule::Kind;
 using Fill = ShardRule::Fill;
 
 namespace {
@@ -37,15 +36,25 @@ template <const auto& Op>
 Batch window_batch(const BatchArgs& a, const Window& p) {
   return batch_pointwise(Op, a, with_lanes(p));
 }
-ShardRule window_shard(std::size_t operands, int rank, const Window& p, Fill fill) {
+ShardRule window_shard(std::span<const Type> in, const Type& out, const Window& p, Fill fill) {
   std::vector<int> windowed;
-  for (int i = 0; i < rank; ++i)
+  for (int i = 0; i < out.shape.rank(); ++i)
     if (p.size[i] != 1 || p.stride[i] != 1 || p.low[i] != 0 || p.high[i] != 0) windowed.push_back(i);
-  ShardRule rule = same_shape_rule(operands, 1, rank, windowed, Kind::permute);
-  if (!windowed.empty()) rule.fill.assign(operands, fill);
+  ShardRule rule = moving_rule(in, out, windowed);
+  if (!windowed.empty()) rule.fill.assign(in.size(), fill);
   return rule;
 }
 
+Types sum_type(std::span<const Type> in, const Window& p) {
+  check_operand_count(reduce_window_sum, in, 1);
+  check_dtype(reduce_window_sum, in[0], takes::numbers);
+  return {Type{in[0].dtype, window_shape(reduce_window_sum, in[0], p), false, {}}};
+}
+Types max_type(std::span<const Type> in, const Window& p) {
+  check_operand_count(reduce_window_max, in, 1);
+  check_dtype(reduce_window_max, in[0], takes::ordered);
+  return {Type{in[0].dtype, window_shape(reduce_window_max, in[0], p), false, {}}};
+}
 // Every element collects the windows that cover it.
 Arrays sum_transpose(std::span<const Array> ct, std::span<const Operand> operands, const Window& p) {
   const Dims& shape = operands[0].type.shape;
@@ -62,25 +71,18 @@ Arrays sum_transpose(std::span<const Array> ct, std::span<const Operand> operand
 }
 constexpr Rules<Window> reduce_window_sum_rules{
     .name = "reduce_window_sum",
-    .type = [](std::span<const Type> in, const Window& p) -> Types {
-      check_operand_count(reduce_window_sum, in, 1);
-      check_dtype(reduce_window_sum, in[0], takes::numbers);
-      return {Type{in[0].dtype, window_shape(reduce_window_sum, in[0], p), false, {}}};
-    },
+    .type = sum_type,
     .jvp = linear_jvp<reduce_window_sum, Window>,
     .transpose = sum_transpose,
     .batch = window_batch<reduce_window_sum>,
     .shard = [](std::span<const Type> in,
-                const Window& p) { return window_shard(1, in[0].shape.rank(), p, Fill::zero); },
-    .expand = by_backends};
+                const Window& p) { return window_shard(in, sum_type(in, p)[0], p, Fill::zero); },
+    .expand = by_backends,
+};
 
 constexpr Rules<Window> reduce_window_max_rules{
     .name = "reduce_window_max",
-    .type = [](std::span<const Type> in, const Window& p) -> Types {
-      check_operand_count(reduce_window_max, in, 1);
-      check_dtype(reduce_window_max, in[0], takes::ordered);
-      return {Type{in[0].dtype, window_shape(reduce_window_max, in[0], p), false, {}}};
-    },
+    .type = max_type,
     .jvp = [](std::span<const Array> x, std::span<const Array> t, const Window& p) -> Jvp {
       return {core::bind(reduce_window_max, x, p),
               {is_zero(t[0]) ? Array() : core::bind1(window_gather_max, {t[0], x[0]}, p)}};
@@ -88,8 +90,9 @@ constexpr Rules<Window> reduce_window_max_rules{
     .transpose = not_linear_row,
     .batch = window_batch<reduce_window_max>,
     .shard = [](std::span<const Type> in,
-                const Window& p) { return window_shard(1, in[0].shape.rank(), p, Fill::lowest); },
-    .expand = by_backends};
+                const Window& p) { return window_shard(in, max_type(in, p)[0], p, Fill::lowest); },
+    .expand = by_backends,
+};
 
 // `selected` has one entry per element of x or per window.
 Types select_type(const ir::Op& op, std::span<const Type> in, const Window& p, bool gathers) {
@@ -113,9 +116,12 @@ constexpr Rules<Window> window_gather_max_rules{
       return {core::bind1(window_scatter_max, {ct[0], operands[1].value}, p), Array()};
     },
     .batch = window_batch<window_gather_max>,
-    .shard = [](std::span<const Type> in,
-                const Window& p) { return window_shard(2, in[0].shape.rank(), p, Fill::lowest); },
-    .expand = by_backends};
+    .shard =
+        [](std::span<const Type> in, const Window& p) {
+          return window_shard(in, select_type(window_gather_max, in, p, true)[0], p, Fill::lowest);
+        },
+    .expand = by_backends,
+};
 constexpr Rules<Window> window_scatter_max_rules{
     .name = "window_scatter_max",
     .type = [](std::span<const Type> in, const Window& p) { return select_type(window_scatter_max, in, p, false); },
@@ -126,9 +132,12 @@ constexpr Rules<Window> window_scatter_max_rules{
       return {core::bind1(window_gather_max, {ct[0], operands[1].value}, p), Array()};
     },
     .batch = window_batch<window_scatter_max>,
-    .shard = [](std::span<const Type> in,
-                const Window& p) { return window_shard(2, in[0].shape.rank(), p, Fill::lowest); },
-    .expand = by_backends};
+    .shard =
+        [](std::span<const Type> in, const Window& p) {
+          return window_shard(in, select_type(window_scatter_max, in, p, false)[0], p, Fill::lowest);
+        },
+    .expand = by_backends,
+};
 }  // namespace
 
 constinit const Primitive reduce_window_sum = primitive<reduce_window_sum_rules>();
