@@ -7,7 +7,11 @@
 namespace uni::contract {
 
 namespace {
+// Public functions of the same names exist.
 using core::Primitive;
+using ops::argmax, ops::argmin, ops::ArgReduce, ops::Conv, ops::dot_general, ops::DotGeneral, ops::Reduce,
+    ops::reduce_and, ops::reduce_max, ops::reduce_min, ops::reduce_or, ops::reduce_prod, ops::reduce_sum,
+    ops::reduce_window_max, ops::reduce_window_sum, ops::Window, ops::window_gather_max, ops::window_scatter_max;
 using LinearSets = std::vector<std::vector<std::size_t>>;
 
 const std::vector<Dtype> floats = {Dtype::f64, Dtype::f32, Dtype::f16, Dtype::bf16};
@@ -35,7 +39,6 @@ class Samples {
 };
 
 void reductions(Samples& out) {
-  using namespace ops;
   const std::pair<Dims, std::vector<int>> cases[] = {{{}, {}},
                                                      {{0}, {0}},
                                                      {{5}, {0}},
@@ -77,7 +80,6 @@ int drawn(std::mt19937& random, int low, int high) {
 }
 
 void windows(Samples& out) {
-  using namespace ops;
   const auto add_all = [&](Dtype d, const Dims& shape, const Window& w) {
     Dims result = shape;
     for (int i = 0; i < shape.rank(); ++i) {
@@ -113,7 +115,6 @@ void windows(Samples& out) {
 }
 
 void dots(Samples& out) {
-  using namespace ops;
   const LinearSets each = {{0}, {1}};
   for (const Dtype d : floats + complexes + integers) {
     out.add(dot_general, {{d, {3, 4}}, {d, {4, 2}}}, DotGeneral{{1}, {0}, {}, {}}, each);
@@ -147,7 +148,7 @@ Conv plain(int spatial) {
 // A configuration whose result is not larger than a few hundred elements.
 void drawn_conv(Samples& out, std::mt19937& random, Dtype dtype) {
   const int spatial = drawn(random, 0, 2), grouping = drawn(random, 0, 2);
-  ops::Conv p = plain(spatial);
+  Conv p = plain(spatial);
   p.groups = grouping == 1 ? drawn(random, 2, 3) : 1;
   p.batch_groups = grouping == 2 ? drawn(random, 2, 3) : 1;
   const i64 per_group = drawn(random, 1, 2);
@@ -169,7 +170,7 @@ void drawn_conv(Samples& out, std::mt19937& random, Dtype dtype) {
 void convolutions(Samples& out) {
   const LinearSets each = {{0}, {1}};
   for (const Dtype d : floats + complexes) {
-    ops::Conv p = plain(2);
+    Conv p = plain(2);
     p.stride = {2, 1};
     p.low = p.high = {1, 1};
     out.add(ops::conv, {{d, {2, 5, 4, 3}}, {d, {3, 3, 3, 4}}}, p, each);

@@ -5,8 +5,13 @@
 namespace uni::contract {
 
 namespace {
+// Public functions of the same names exist.
 using core::Primitive;
 using ir::Scalar;
+using ops::broadcast_in_dim, ops::BroadcastInDim, ops::Combine, ops::concatenate, ops::Concatenate, ops::dynamic_slice,
+    ops::dynamic_update_slice, ops::DynamicSlice, ops::full, ops::Full, ops::gather, ops::Gather, ops::IndexMode,
+    ops::iota, ops::Iota, ops::pad, ops::Pad, ops::Reshape, ops::Reverse, ops::scatter, ops::Scatter, ops::SliceParams,
+    ops::Sort, ops::Transpose;
 
 const std::vector<Dtype> every_dtype = {Dtype::f64, Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::c128, Dtype::c64,
                                         Dtype::b8,  Dtype::i8,  Dtype::i16, Dtype::i32,  Dtype::i64,  Dtype::u8,
@@ -30,7 +35,6 @@ class Samples {
 };
 
 void make(Samples& out) {
-  using namespace ops;
   for (const Dtype d : every_dtype) {
     out.add(full, {}, Full{Scalar::of_int(d, 3), {2, 3}});
     out.add(broadcast_in_dim, {{d, {2, 1}}}, BroadcastInDim{{3, 2, 4}, {1, 2}});
@@ -61,7 +65,6 @@ void make(Samples& out) {
 }
 
 void move(Samples& out) {
-  using namespace ops;
   for (const Dtype d : every_dtype) {
     out.add(ops::transpose, {{d, {2, 3}}}, Transpose{{1, 0}});
     out.add(ops::slice, {{d, {4, 5}}}, SliceParams{{1, 0}, {4, 5}, {2, 3}});
@@ -95,7 +98,6 @@ void move(Samples& out) {
 }
 
 void dynamic(Samples& out) {
-  using namespace ops;
   for (const Dtype d : every_dtype) {
     const OperandSpec start{Dtype::i32, {}, -2, 5};
     out.add(dynamic_slice, {{d, {4, 3}}, start, start}, DynamicSlice{{2, 3}});
@@ -143,7 +145,6 @@ const Indexing indexings[] = {{{4}, {3, 1}, {3}},          {{4, 2}, {3, 1}, {3, 
                               {{2, 3}, {2}, {}},           {{3, 2}, {8, 1}, {8, 2}}};
 
 void index(Samples& out) {
-  using namespace ops;
   const IndexMode modes[] = {IndexMode::clip, IndexMode::fill};
   for (const IndexMode mode : modes) {
     for (const Dtype d : every_dtype) {
@@ -183,7 +184,6 @@ void index(Samples& out) {
 }
 
 void sorting(Samples& out) {
-  using namespace ops;
   for (const Dtype d : every_dtype) {
     if (is_complex(d) || d == Dtype::key) continue;
     out.add(ops::sort, {{d, {2, 5}}}, Sort{1, 1});
