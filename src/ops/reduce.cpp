@@ -113,7 +113,7 @@ constexpr Rules<Reduce> reduce_prod_rules{
 template <const auto& Op>
 Jvp extremum_jvp(std::span<const Array> x, std::span<const Array> t, const Reduce& p) {
   const Array out = core::bind(Op, x, p)[0];
-  if (is_zero(t[0])) return {{out}, {Array()}};
+  if (is_zero(t[0]) || sizes_at(x[0].shape(), p.axes).count() == 0) return {{out}, {Array()}};
   const Array chosen = lax::convert(lax::eq(x[0], spread(out, x[0].shape(), p.axes)), x[0].dtype());
   const Array sum = lax::reduce_sum(lax::mul(t[0], chosen), p.axes);
   return {{out}, {lax::div(sum, lax::reduce_sum(chosen, p.axes))}};

@@ -131,12 +131,7 @@ Batch dynamic_slice_batch(const BatchArgs& a, const DynamicSlice& p) {
   const Array x = lax::transpose(a.in[0], cut_first(s, a.batched[0]));
   return all_batched({lax::transpose(lax::gather(x, s.indices), inverse_permutation(cut_first(s, true)))});
 }
-// Dimensions that are taken whole pass, the others are needed whole on every device.
-ShardRule window_shard(std::size_t arrays, std::size_t starts, const Dims& shape, const Dims& sizes) {
-  std::vector<int> cut;
-  for (int i = 0; i < shape.rank(); ++i)
-    if (shape[i] != sizes[i]) cut.push_back(i);
-  ShardRule rule = same_shape_rule(arrays, 1, shape.rank(), cut);
+ShardRule with_starts(ShardRule rule, std::size_t starts) {
   for (std::size_t i = 0; i < starts; ++i) rule.operands.emplace_back();
   return rule;
 }
@@ -158,7 +153,7 @@ constexpr Rules<DynamicSlice> dynamic_slice_rules{
     },
     .batch = dynamic_slice_batch,
     .shard = [](std::span<const Type> in, const DynamicSlice& p) -> ShardRule {
-      ShardRule rule = window_shard(1, in.size() - 1, in[0].shape, p.sizes);
+      ShardRule rule = with_starts(moving_rule(in.first(1), Type{in[0].dtype, p.sizes, false, {}}, {}), in.size() - 1);
       rule.localize = [](const Params&, std::span<const Type>, std::span<const Type> out) -> Params {
         return DynamicSlice{out[0].shape};
       };
@@ -215,7 +210,7 @@ constexpr Rules<NoParams> dynamic_update_slice_rules{
     .transpose = dynamic_update_slice_transpose,
     .batch = dynamic_update_slice_batch,
     .shard = [](std::span<const Type> in,
-                const NoParams&) { return window_shard(2, in.size() - 2, in[0].shape, in[1].shape); },
+                const NoParams&) { return with_starts(moving_rule(in.first(2), in[0], {}), in.size() - 2); },
     .expand = by_backends,
     .traits = {.own_weak = true},
 };

@@ -131,13 +131,12 @@ Types reshape_type(std::span<const Type> in, const Reshape& p) {
 ShardRule reshape_shard(std::span<const Type> in, const Reshape& p) {
   const Dims& from = in[0].shape;
   Factors f;
-  std::vector<int> operand = f.add(from.rank(), Kind::replicate), result = f.add(p.shape.rank(), Kind::replicate);
+  std::vector<int> operand(at(from.rank()), -1), result(at(p.shape.rank()), -1);
   int i = 0, j = 0;
   i64 before_i = 1, before_j = 1;
   while (i < from.rank() && j < p.shape.rank() && before_i > 0 && before_j > 0) {
     if (before_i == before_j && from[i] == p.shape[j] && from[i] > 0) {
-      const int shared = f.add();
-      operand[at(i)] = result[at(j)] = shared;
+      operand[at(i)] = result[at(j)] = f.add();
       before_i *= from[i++];
       before_j *= p.shape[j++];
     } else if (before_i < before_j || (before_i == before_j && from[i] <= p.shape[j])) {
@@ -146,6 +145,9 @@ ShardRule reshape_shard(std::span<const Type> in, const Reshape& p) {
       before_j *= p.shape[j++];
     }
   }
+  for (std::vector<int>* factors : {&operand, &result})
+    for (int& factor : *factors)
+      if (factor < 0) factor = f.add(Kind::replicate);
   f.rule.operands = {operand};
   f.rule.results = {result};
   f.rule.localize = local_shape<Reshape>;

@@ -60,7 +60,7 @@ void make(Samples& out) {
                                             {{2, 3, 4}, {6, 4}},
                                             {{4, 1, 6}, {4, 2, 3}},
                                             {{2, 2, 2}, {2, 1, 2, 2}},
-                                            {{2, 6, 5}, {2, 4, 3, 5}}};
+                                            {{2, 12, 5}, {2, 4, 3, 5}}};
   for (const auto& [from, to] : reshapes) out.add(ops::reshape, {{Dtype::f64, from}}, Reshape{to});
 }
 
