@@ -50,6 +50,10 @@ Finding check_batch(const core::Primitive& row, const Sample& sample);
 Finding check_shard(const core::Primitive& row, const Sample& sample);
 // The composite gives what the row gives.
 Finding check_expand(const core::Primitive& row, const Sample& sample);
+// The rule can be differentiated again, and its second derivative agrees with finite differences of the first.
+Finding check_second_derivative(const Sample& sample);
+// Linearized and transposed by the engines, the row gives a vjp that agrees with its jvp.
+Finding check_reverse_mode(const Sample& sample);
 Finding check(SlotKind slot, const core::Primitive& row, const Sample& sample);
 
 // Families of samples announce themselves: static const SampleFamily family(function);
