@@ -176,11 +176,9 @@ ShardRule conv_shard(std::span<const Type> in, const Conv& p) {
   const int batch = f.add(p.batch_groups == 1 ? Kind::pass : Kind::replicate);
   x.push_back(batch);
   result.push_back(p.batch_groups == 1 ? batch : f.add(Kind::replicate));
-  bool windowed = false;
   for (int i = 0; i < n; ++i) {
     const bool pointwise =
         in[1].shape[i] == 1 && p.stride[i] == 1 && p.low[i] == 0 && p.high[i] == 0 && p.input_dilation[i] == 1;
-    windowed = windowed || !pointwise;
     const bool same_size = in[0].shape[i + 1] == out.shape[i + 1];
     x.push_back(f.add(pointwise ? Kind::pass : same_size ? Kind::permute : Kind::replicate));
     result.push_back(same_size ? x.back() : f.add(Kind::replicate));
@@ -193,7 +191,7 @@ ShardRule conv_shard(std::span<const Type> in, const Conv& p) {
   result.push_back(kernel.back());
   f.rule.operands = {x, kernel};
   f.rule.results = {result};
-  if (!grouped || windowed) f.rule.fill = {Fill::zero, Fill::zero};
+  if (!grouped) f.rule.fill = {Fill::zero, Fill::zero};
   return f.rule;
 }
 constexpr Rules<Conv> conv_rules{

@@ -142,7 +142,7 @@ constexpr Rules<Reduce> reduce_and_rules{
     .jvp = none("bool has no derivative"),
     .transpose = none("bool has no derivative"),
     .batch = reduce_batch<reduce_and>,
-    .shard = reduce_shard<Fill::one>,
+    .shard = reduce_shard<Fill::highest>,
     .expand = by_backends,
 };
 constexpr Rules<Reduce> reduce_or_rules{
@@ -151,7 +151,7 @@ constexpr Rules<Reduce> reduce_or_rules{
     .jvp = none("bool has no derivative"),
     .transpose = none("bool has no derivative"),
     .batch = reduce_batch<reduce_or>,
-    .shard = reduce_shard<Fill::zero>,
+    .shard = reduce_shard<Fill::lowest>,
     .expand = by_backends,
 };
 

@@ -20,10 +20,7 @@ Params local_shape(const Params& params, std::span<const Type>, std::span<const 
   p.shape = out[0].shape;
   return p;
 }
-template <const auto& Op, class P>
-Batch make_batch(const BatchArgs&, const P& p) {
-  return {core::bind(Op, {}, p), {false}};
-}
+inline constexpr Absent no_operands = {"has no operands"};
 
 constexpr Rules<Full> full_rules{
     .name = "full",
@@ -32,9 +29,9 @@ constexpr Rules<Full> full_rules{
       check_shape(full, p.shape);
       return {Type{p.value.dtype, p.shape, p.weak, {}}};
     },
-    .jvp = none("a constant"),
-    .transpose = none("a constant"),
-    .batch = make_batch<full, Full>,
+    .jvp = no_operands,
+    .transpose = no_operands,
+    .batch = no_operands,
     .shard = [](std::span<const Type>, const Full& p) -> ShardRule {
       ShardRule rule = same_shape_rule(0, 1, p.shape.rank());
       rule.localize = local_shape<Full>;
@@ -54,9 +51,9 @@ constexpr Rules<Iota> iota_rules{
       check_axis(iota, p.axis, out);
       return {out};
     },
-    .jvp = none("a constant"),
-    .transpose = none("a constant"),
-    .batch = make_batch<iota, Iota>,
+    .jvp = no_operands,
+    .transpose = no_operands,
+    .batch = no_operands,
     .shard = [](std::span<const Type>, const Iota& p) -> ShardRule {
       ShardRule rule = same_shape_rule(0, 1, p.shape.rank(), {p.axis});
       rule.localize = local_shape<Iota>;

@@ -8,7 +8,6 @@
 namespace uni::ops {
 
 using base::cat;
-using Fill = ShardRule::Fill;
 
 namespace {
 Dims window_shape(const ir::Op& op, const Type& x, const Window& p) {
@@ -36,13 +35,11 @@ template <const auto& Op>
 Batch window_batch(const BatchArgs& a, const Window& p) {
   return batch_pointwise(Op, a, with_lanes(p));
 }
-ShardRule window_shard(std::span<const Type> in, const Type& out, const Window& p, Fill fill) {
+ShardRule window_shard(std::span<const Type> in, const Type& out, const Window& p) {
   std::vector<int> windowed;
   for (int i = 0; i < out.shape.rank(); ++i)
     if (p.size[i] != 1 || p.stride[i] != 1 || p.low[i] != 0 || p.high[i] != 0) windowed.push_back(i);
-  ShardRule rule = moving_rule(in, out, windowed);
-  if (!windowed.empty()) rule.fill.assign(in.size(), fill);
-  return rule;
+  return moving_rule(in, out, windowed);
 }
 
 Types sum_type(std::span<const Type> in, const Window& p) {
@@ -75,8 +72,7 @@ constexpr Rules<Window> reduce_window_sum_rules{
     .jvp = linear_jvp<reduce_window_sum, Window>,
     .transpose = sum_transpose,
     .batch = window_batch<reduce_window_sum>,
-    .shard = [](std::span<const Type> in,
-                const Window& p) { return window_shard(in, sum_type(in, p)[0], p, Fill::zero); },
+    .shard = [](std::span<const Type> in, const Window& p) { return window_shard(in, sum_type(in, p)[0], p); },
     .expand = by_backends,
 };
 
@@ -89,8 +85,7 @@ constexpr Rules<Window> reduce_window_max_rules{
     },
     .transpose = not_linear_row,
     .batch = window_batch<reduce_window_max>,
-    .shard = [](std::span<const Type> in,
-                const Window& p) { return window_shard(in, max_type(in, p)[0], p, Fill::lowest); },
+    .shard = [](std::span<const Type> in, const Window& p) { return window_shard(in, max_type(in, p)[0], p); },
     .expand = by_backends,
 };
 
@@ -116,10 +111,8 @@ constexpr Rules<Window> window_gather_max_rules{
       return {core::bind1(window_scatter_max, {ct[0], operands[1].value}, p), Array()};
     },
     .batch = window_batch<window_gather_max>,
-    .shard =
-        [](std::span<const Type> in, const Window& p) {
-          return window_shard(in, select_type(window_gather_max, in, p, true)[0], p, Fill::lowest);
-        },
+    .shard = [](std::span<const Type> in,
+                const Window& p) { return window_shard(in, select_type(window_gather_max, in, p, true)[0], p); },
     .expand = by_backends,
 };
 constexpr Rules<Window> window_scatter_max_rules{
@@ -132,10 +125,8 @@ constexpr Rules<Window> window_scatter_max_rules{
       return {core::bind1(window_gather_max, {ct[0], operands[1].value}, p), Array()};
     },
     .batch = window_batch<window_scatter_max>,
-    .shard =
-        [](std::span<const Type> in, const Window& p) {
-          return window_shard(in, select_type(window_scatter_max, in, p, false)[0], p, Fill::lowest);
-        },
+    .shard = [](std::span<const Type> in,
+                const Window& p) { return window_shard(in, select_type(window_scatter_max, in, p, false)[0], p); },
     .expand = by_backends,
 };
 }  // namespace

@@ -26,11 +26,11 @@ std::vector<Dtype> operator+(std::vector<Dtype> a, const std::vector<Dtype>& b) 
 class Samples {
  public:
   void add(const Primitive& row, std::vector<OperandSpec> operands, core::Params params, LinearSets linear = {}) {
-    all_.push_back({.row = &row,
-                    .operands = std::move(operands),
-                    .params = std::move(params),
-                    .linear = std::move(linear),
-                    .seed = all_.size() + 1});
+    add({.row = &row, .operands = std::move(operands), .params = std::move(params), .linear = std::move(linear)});
+  }
+  void add(Sample s) {
+    s.seed = all_.size() + 1;
+    all_.push_back(std::move(s));
   }
   std::vector<Sample> take() { return std::move(all_); }
 
@@ -53,10 +53,9 @@ void reductions(Samples& out) {
                                                      {{2, 3, 2}, {0, 2}},
                                                      {{2, 2, 3, 2}, {1, 3}}};
   for (const auto& [shape, axes] : cases) {
-    // Finite differences cannot take the infinities of empty reductions.
-    const Dtype ordered = shape.count() == 0 ? Dtype::f32 : Dtype::f64;
     for (const Primitive* row : {&reduce_sum, &reduce_prod}) out.add(*row, {{Dtype::f64, shape}}, Reduce{axes});
-    for (const Primitive* row : {&reduce_max, &reduce_min}) out.add(*row, {{ordered, shape}}, Reduce{axes});
+    for (const Primitive* row : {&reduce_max, &reduce_min})
+      out.add({.row = row, .operands = {{Dtype::f64, shape}}, .params = Reduce{axes}, .stopped = shape.count() == 0});
     for (const Primitive* row : {&reduce_and, &reduce_or}) out.add(*row, {{Dtype::b8, shape}}, Reduce{axes});
   }
   for (const Dtype d : floats + complexes + integers) {
@@ -66,6 +65,8 @@ void reductions(Samples& out) {
     for (const Primitive* row : {&argmax, &argmin}) out.add(*row, {{d, {3, 4}}}, ArgReduce{1, Dtype::i64});
   }
   for (const Primitive* row : {&reduce_max, &reduce_min}) out.add(*row, {{Dtype::b8, {3, 4}}}, Reduce{{0}});
+  out.add(reduce_or, {{Dtype::b8, {2, 3}, 0, 0, {0}}}, Reduce{{1}});
+  out.add(reduce_and, {{Dtype::b8, {2, 3}, 0, 0, {1}}}, Reduce{{1}});
   // Products of zeros: the derivative is the product of the others.
   for (const std::vector<double>& x : {std::vector<double>{2, 0, 3, 4, 5}, {0, 2, 0, 3, 4}, {0, 0, 0, 1, 2}})
     out.add(reduce_prod, {{Dtype::f64, {5}, 0, 0, x}}, Reduce{{0}});
