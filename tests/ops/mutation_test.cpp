@@ -136,11 +136,13 @@ void relane(core::Batch& r, i64 (*f)(i64, i64)) {
   }
 }
 
-void swap_factors(std::vector<std::vector<int>>& factors) {
+void swap_factors(std::vector<std::vector<int>>& factors, const ShardRule& rule) {
   for (auto& dims : factors) {
     if (dims.size() < 2) continue;
     std::swap(dims[0], dims[1]);
-    changed = true;
+    // Without operands the numbers of factors of one kind mean nothing.
+    changed = !rule.operands.empty() ||
+              rule.kinds[static_cast<std::size_t>(dims[0])] != rule.kinds[static_cast<std::size_t>(dims[1])];
     return;
   }
 }
@@ -232,8 +234,8 @@ void grow(Types& r) {
 }
 void other_dtype(Types& r) { r[0].dtype = r[0].dtype == Dtype::f32 ? Dtype::f64 : Dtype::f32; }
 void extra_result(Types& r) { r.push_back(r[0]); }
-void swap_result_factors(ShardRule& r) { swap_factors(r.results); }
-void swap_operand_factors(ShardRule& r) { swap_factors(r.operands); }
+void swap_result_factors(ShardRule& r) { swap_factors(r.results, r); }
+void swap_operand_factors(ShardRule& r) { swap_factors(r.operands, r); }
 void forget_localize(ShardRule& r) {
   changed = changed || r.localize != nullptr;
   r.localize = nullptr;
