@@ -1,11 +1,8 @@
-// Rows inside the engines: reverse mode, second derivatives and vmap of both.
+// vmap of reverse mode, for every row.
 #include <gtest/gtest.h>
-
-#include <cmath>
 
 #include "base/text.hpp"
 #include "interp/batch.hpp"
-#include "interp/jvp.hpp"
 #include "interp/linearize.hpp"
 #include "interp/transpose.hpp"
 #include "row_contract.hpp"
@@ -23,12 +20,6 @@ struct Problem {
   std::vector<bool> active;
 
   Arrays operator()(std::span<const Array> in) const { return core::bind(*sample.row, in, sample.params); }
-  Arrays directions(std::uint64_t seed) const {
-    Arrays t(x.size());
-    for (std::size_t i = 0; i < x.size(); ++i)
-      if (active[i]) t[i] = draw_direction(core::type_of(x[i]), sample.seed * 97 + seed + i);
-    return t;
-  }
 };
 std::vector<Problem> problems() {
   std::vector<Problem> out;
@@ -44,10 +35,6 @@ std::vector<Problem> problems() {
     if (any) out.push_back(std::move(p));
   }
   return out;
-}
-Array dense(const Array& tangent, const Array& like) {
-  const Type& type = core::type_of(like);
-  return tangent.defined() ? tangent : make(type.dtype, type.shape, Values(static_cast<std::size_t>(type.count())));
 }
 Arrays cotangents(const Problem& p, const Arrays& out, std::uint64_t seed) {
   Arrays ct;
@@ -74,56 +61,6 @@ Arrays pull_back(const Problem& p, std::span<const Array> x, const Arrays& ct) {
   const Arrays back = interp::transpose(*map.program, operands, cts);
   for (std::size_t k = 0; k < which.size(); ++k) out[which[k]] = back[k];
   return out;
-}
-
-TEST(Engines, ReverseModeAgreesWithForwardMode) {
-  for (const Problem& p : problems()) {
-    const Arrays t = p.directions(1);
-    const core::Jvp jvp = interp::jvp([&](std::span<const Array> in) { return p(in); }, p.x, t);
-    const Arrays ct = cotangents(p, jvp.out, 2);
-    long double left = 0, right = 0, size = 1;
-    for (std::size_t r = 0; r < ct.size(); ++r) {
-      if (!jvp.tangent[r].defined()) continue;
-      left += dot(ct[r], jvp.tangent[r]);
-      size += std::abs(dot(jvp.tangent[r], jvp.tangent[r]));
-    }
-    const Arrays back = pull_back(p, p.x, ct);
-    for (std::size_t i = 0; i < back.size(); ++i)
-      if (back[i].defined()) right += dot(back[i], t[i]);
-    if (std::isnan(left) && std::isnan(right)) continue;
-    EXPECT_NEAR(static_cast<double>(left), static_cast<double>(right), static_cast<double>(1e-9L * size))
-        << describe(p.sample);
-  }
-}
-
-TEST(Engines, SecondDerivativesAgreeWithDifferencesOfFirstOnes) {
-  for (const Problem& p : problems()) {
-    const Arrays t = p.directions(1), u = p.directions(5);
-    const auto first = [&](std::span<const Array> in) {
-      const core::Jvp jvp = interp::jvp([&](std::span<const Array> y) { return p(y); }, in, t);
-      Arrays out;
-      for (std::size_t r = 0; r < jvp.out.size(); ++r)
-        if (jvp.tangent[r].defined()) out.push_back(jvp.tangent[r]);
-      return out;
-    };
-    const core::Jvp second = interp::jvp(first, p.x, u);
-    constexpr long double step = 1e-5L;
-    Arrays plus = p.x, minus = p.x;
-    for (std::size_t i = 0; i < p.x.size(); ++i) {
-      if (!p.active[i]) continue;
-      plus[i] = axpy(p.x[i], u[i], step);
-      minus[i] = axpy(p.x[i], u[i], -step);
-    }
-    const Arrays high = first(plus), low = first(minus);
-    for (std::size_t r = 0; r < high.size(); ++r) {
-      if (real_part(core::type_of(high[r]).dtype) != Dtype::f64) continue;
-      Values want = read(high[r]);
-      const Values below = read(low[r]);
-      for (std::size_t i = 0; i < want.size(); ++i) want[i] = (want[i] - below[i]) / (2 * step);
-      const auto found = difference(read(dense(second.tangent[r], high[r])), want, 1e-5L);
-      EXPECT_FALSE(found) << describe(p.sample) << ": " << *found;
-    }
-  }
 }
 
 TEST(Engines, VmapOfReverseModeGivesWhatALoopGives) {
