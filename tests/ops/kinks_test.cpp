@@ -24,6 +24,7 @@ std::string text(double v) { return std::isnan(v) ? "nan" : base::cat(v); }
 
 TEST(Kinks, FollowTheConventions) {
   using namespace ops;
+  using ops::logistic, ops::maximum, ops::minimum, ops::rem, ops::rsqrt, ops::sign, ops::stop_gradient;
   const IntegerPow zeroth{0}, first{1}, inverse{-1};
   const Kink table[] = {
       {ops::abs, {0}, {1}},

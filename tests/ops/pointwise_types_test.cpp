@@ -30,6 +30,7 @@ std::string infer(const ir::Op& op, const Types& in, const ir::Params& params = 
 
 TEST(PointwiseTypes, ResultsAndMessages) {
   using namespace ops;
+  using ops::add, ops::bitcast, ops::maximum, ops::real;
   const Type f = type("f32", {2, 3}), wide = type("f64", {2, 3}), c = type("c64", {2, 3}), i = type("i32", {2, 3}),
              b = type("bool", {2, 3}), key = type("key", {2, 3}), weak = type("f32", {}, true), strong = type("f32"),
              words = type("u32", {4, 2});

@@ -50,6 +50,8 @@ class Samples {
 
 void unary(Samples& out) {
   using namespace ops;
+  using ops::conj, ops::digamma, ops::erf_inv, ops::imag, ops::logistic, ops::real, ops::rsqrt, ops::sign,
+      ops::stop_gradient;
   const struct {
     const Primitive* row;
     Dtypes dtypes;
@@ -113,6 +115,7 @@ void unary(Samples& out) {
 
 void binary(Samples& out) {
   using namespace ops;
+  using ops::add, ops::maximum, ops::minimum, ops::rem;
   const std::vector<std::vector<std::size_t>> both = {{0}, {1}, {0, 1}}, either = {{0}, {1}}, first = {{0}};
   out.same(add, floats + complexes + integers + bools, {{}, {}}, {.linear = both});
   out.same(sub, floats + complexes + integers, {{}, {}}, {.linear = both});
