@@ -20,6 +20,7 @@ Dtype index_dtype(const Dims& shape) {
   return Dtype::i32;
 }
 IndexSplit check_indices(const ir::Op& op, const Type& x, const Type& indices, IndexMode mode) {
+  if (mode > IndexMode::fill) throw ShapeError(cat(op.name, ": ", static_cast<int>(mode), " is no index mode"));
   if (indices.dtype != Dtype::i32 && indices.dtype != Dtype::i64)
     throw DtypeError(cat(op.name, ": indices ", ir::to_string(indices), " are not i32 or i64"));
   const int batch = indices.shape.rank() - 1;

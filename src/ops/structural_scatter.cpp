@@ -14,6 +14,7 @@ namespace {
 Types scatter_type(std::span<const Type> in, const Scatter& p) {
   check_operand_count(scatter, in, 3);
   const Type &x = in[0], &updates = in[2];
+  if (p.combine > Combine::max) throw ShapeError(cat("scatter: ", static_cast<int>(p.combine), " is no combination"));
   const IndexSplit s = check_indices(scatter, x, in[1], p.mode);
   if (x.dtype != updates.dtype)
     throw DtypeError(
