@@ -30,7 +30,6 @@ std::atomic<Client*>& chosen() {
 }
 Client& from_environment() {
   const char* name = std::getenv("UNISONO_BACKEND");
-  if (!native_client) return reference_client();
   if (!name || std::string_view(name) == "native") return native_client();
   if (std::string_view(name) == "reference") return reference_client();
   throw Error(base::cat("UNISONO_BACKEND: unknown backend \"", name, "\"; there are \"native\" and \"reference\""));

@@ -86,7 +86,7 @@ class Client {
 };
 
 // The backends of this build. Each lives until process exit on purpose.
-__attribute__((weak)) Client& native_client();
+Client& native_client();
 Client& reference_client();
 // native, or what UNISONO_BACKEND names, or what was set last.
 Client& default_client();

@@ -1,0 +1,220 @@
+// Dot products and convolution over matrix products.
+#include <memory>
+
+#include "backend/native/gemm.hpp"
+#include "backend/native/walk.hpp"
+#include "ops/contract.hpp"
+
+namespace uni::native {
+
+namespace {
+template <class T>
+inline constexpr bool by_blas = std::is_floating_point_v<T> || is_complex_like<T>;
+
+// A buffer of plain elements that is not initialised.
+template <class T>
+struct Scratch {
+  std::unique_ptr<T[]> data;
+  explicit Scratch(i64 n) : data(new T[static_cast<std::size_t>(std::max<i64>(n, 1))]) {}
+};
+
+// One side of a dot product as [batch, rows, inner] or, transposed, [batch, inner, rows].
+struct Side {
+  const std::byte* data = nullptr;
+  std::vector<std::byte> copy;
+  i64 batch = 1, rows = 1, inner = 1;
+  bool transposed = false;
+};
+bool consecutive(const std::vector<int>& dims, int first) {
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] != first + static_cast<int>(i)) return false;
+  return true;
+}
+Side side(const View& x, const std::vector<int>& batch, const std::vector<int>& contract) {
+  Side s;
+  std::vector<int> free;
+  for (int d = 0; d < x.shape().rank(); ++d)
+    if (std::find(batch.begin(), batch.end(), d) == batch.end() &&
+        std::find(contract.begin(), contract.end(), d) == contract.end())
+      free.push_back(d);
+  for (int d : batch) s.batch *= x.shape()[d];
+  for (int d : contract) s.inner *= x.shape()[d];
+  for (int d : free) s.rows *= x.shape()[d];
+  const int b = static_cast<int>(batch.size()), f = static_cast<int>(free.size()), c = static_cast<int>(contract.size());
+  s.data = x.data;
+  if (consecutive(batch, 0) && consecutive(free, b) && consecutive(contract, b + f)) return s;
+  if (consecutive(batch, 0) && consecutive(contract, b) && consecutive(free, b + c)) {
+    s.transposed = true;
+    return s;
+  }
+  const std::vector<i64> from = row_strides(x.shape());
+  Dims shape;
+  std::vector<i64> stride;
+  for (const std::vector<int>* group : {&batch, static_cast<const std::vector<int>*>(&free), &contract})
+    for (int d : *group) {
+      shape.push_back(x.shape()[d]);
+      stride.push_back(from[static_cast<std::size_t>(d)]);
+    }
+  s.copy.resize(static_cast<std::size_t>(x.type->bytes()));
+  copy_strided(s.copy.data(), shape, x.data, 0, stride, itemsize(x.type->dtype));
+  s.data = s.copy.data();
+  return s;
+}
+
+// Tiles depend on the sizes only.
+struct Tiles {
+  i64 rows, columns;
+  Tiles(i64 m, i64 n, i64 batch) : rows(std::min<i64>(m, 512)), columns(std::min<i64>(n, 512)) {
+    if (batch * ((m + rows - 1) / rows) * ((n + columns - 1) / columns) >= 4) return;
+    if (n >= m)
+      columns = std::max<i64>(std::min<i64>(n, 64), (n + 3) / 4);
+    else
+      rows = std::max<i64>(std::min<i64>(m, 64), (m + 3) / 4);
+  }
+};
+template <class T>
+void blas_dot(const Side& l, const Side& r, const T* a, const T* b, T* c) {
+  const i64 m = l.rows, n = r.rows, k = l.inner;
+  const Tiles t(m, n, l.batch);
+  const i64 across = (n + t.columns - 1) / t.columns, down = (m + t.rows - 1) / t.rows;
+  const auto job = [&](i64 j) {
+    const i64 batch = j / (across * down), row = j / across % down * t.rows, column = j % across * t.columns;
+    const T *lhs = a + batch * m * k, *rhs = b + batch * n * k;
+    const Matrix A{l.transposed ? lhs + row : lhs + row * k, l.transposed ? m : k, l.transposed};
+    const Matrix B{r.transposed ? rhs + column : rhs + column * k, r.transposed ? n : k, !r.transposed};
+    gemm<T>(std::min(t.rows, m - row), std::min(t.columns, n - column), k, A, B, c + batch * m * n + row * n + column, n);
+  };
+  const i64 jobs = l.batch * across * down;
+  if (2 * m * n * k * l.batch < (1 << 18)) {  // too little work to share
+    for (i64 j = 0; j < jobs; ++j) job(j);
+    return;
+  }
+  runtime::parallel_for(jobs, job);
+}
+// Integers: rows times columns, in order.
+template <class T>
+void plain_dot(const Side& l, const Side& r, const T* a, const T* b, T* c) {
+  const i64 m = l.rows, n = r.rows, k = l.inner;
+  for (i64 batch = 0; batch < l.batch; ++batch)
+    for (i64 i = 0; i < m; ++i)
+      for (i64 j = 0; j < n; ++j) {
+        T sum{};
+        for (i64 q = 0; q < k; ++q)
+          sum = plus(sum, times(a[batch * m * k + (l.transposed ? q * m + i : i * k + q)],
+                                b[batch * n * k + (r.transposed ? q * n + j : j * k + q)]));
+        *c++ = sum;
+      }
+}
+template <class T>
+Scratch<float> widened(const std::byte* data, i64 n) {
+  Scratch<float> out(n);
+  const T* x = reinterpret_cast<const T*>(data);
+  for (i64 i = 0; i < n; ++i) out.data[static_cast<std::size_t>(i)] = x[i];
+  return out;
+}
+template <class T>
+void narrow(const float* x, T* y, i64 n) {
+  for (i64 i = 0; i < n; ++i) y[i] = T(x[i]);
+}
+
+void dot(const KernelArgs& k) {
+  const auto& p = k.params.as<ops::DotGeneral>();
+  const Side l = side(k.in[0], p.lhs_batch, p.lhs_contract), r = side(k.in[1], p.rhs_batch, p.rhs_contract);
+  dispatch(k.in[0].type->dtype, [&]<class T>(T) {
+    if constexpr (by_blas<T>) {
+      blas_dot(l, r, reinterpret_cast<const T*>(l.data), reinterpret_cast<const T*>(r.data), k.out[0].as<T>());
+    } else if constexpr (is_small_float<T>) {
+      const Scratch<float> a = widened<T>(l.data, k.in[0].count()), b = widened<T>(r.data, k.in[1].count());
+      const Scratch<float> c(k.out[0].count());
+      blas_dot(l, r, a.data.get(), b.data.get(), c.data.get());
+      narrow(c.data.get(), k.out[0].as<T>(), k.out[0].count());
+    } else if constexpr (is_int_like<T>) {
+      plain_dot(l, r, reinterpret_cast<const T*>(l.data), reinterpret_cast<const T*>(r.data), k.out[0].as<T>());
+    }
+  });
+}
+
+// ---- convolution: tiles of output positions are gathered into rows of a matrix (im2col) and multiplied by the kernel
+struct ConvShape {
+  const ops::Conv& p;
+  const Dims &x, &w, &y;
+  int spatial;
+  i64 window, channels, features, groups, group_features, positions;
+  ConvShape(const ops::Conv& params, const Dims& in, const Dims& kernel, const Dims& out)
+      : p(params), x(in), w(kernel), y(out), spatial(in.rank() - 2) {
+    window = Dims(w.begin(), w.begin() + spatial).count();
+    channels = w[spatial];
+    features = w[spatial + 1];
+    groups = std::max(p.groups, p.batch_groups);
+    group_features = features / groups;
+    positions = Dims(y.begin(), y.end() - 1).count();
+  }
+};
+// One row: what output position `o` (of group g) sees, kernel position by kernel position.
+template <class T>
+void gather_row(const ConvShape& s, const T* x, i64 o, i64 g, const std::vector<i64>& stride, T* row) {
+  std::vector<i64> at(static_cast<std::size_t>(s.spatial) + 1), kernel(static_cast<std::size_t>(s.spatial), 0);
+  for (int d = s.spatial; d >= 0; --d) {
+    at[static_cast<std::size_t>(d)] = o % s.y[d];
+    o /= s.y[d];
+  }
+  const i64 image = s.p.batch_groups > 1 ? g * s.y[0] + at[0] : at[0];
+  const i64 channel = s.p.groups > 1 ? g * s.channels : 0;
+  for (i64 k = 0; k < s.window; ++k, row += s.channels) {
+    i64 from = image * stride[0] + channel;
+    bool inside = true;
+    for (int d = 0; d < s.spatial; ++d) {
+      const i64 i = at[static_cast<std::size_t>(d) + 1] * s.p.stride[d] +
+                    kernel[static_cast<std::size_t>(d)] * s.p.kernel_dilation[d] - s.p.low[d];
+      const i64 gap = s.p.input_dilation[d];
+      inside = inside && i >= 0 && i % gap == 0 && i / gap < s.x[d + 1];
+      from += i / gap * stride[static_cast<std::size_t>(d) + 1];
+    }
+    if (!inside)
+      std::fill_n(row, s.channels, T{});
+    else if (s.channels == 1)
+      row[0] = x[from];
+    else
+      std::memcpy(static_cast<void*>(row), x + from, static_cast<std::size_t>(s.channels) * sizeof(T));
+    for (int d = s.spatial - 1; d >= 0; --d) {
+      if (++kernel[static_cast<std::size_t>(d)] < s.w[d]) break;
+      kernel[static_cast<std::size_t>(d)] = 0;
+    }
+  }
+}
+template <class T>
+void blas_conv(const ConvShape& s, const T* x, const T* w, T* y) {
+  const std::vector<i64> stride = row_strides(s.x);
+  const i64 depth = s.window * s.channels;
+  constexpr i64 tile_bytes = 1 << 19;
+  const i64 tile = std::clamp<i64>(tile_bytes / std::max<i64>(1, depth * static_cast<i64>(sizeof(T))), 32, 1024);
+  const i64 tiles = (s.positions + tile - 1) / tile;
+  runtime::parallel_for(tiles * s.groups, [&](i64 job) {
+    const i64 g = job / tiles, begin = job % tiles * tile, n = std::min(tile, s.positions - begin);
+    const Scratch<T> rows(n * depth);
+    for (i64 i = 0; i < n; ++i) gather_row(s, x, begin + i, g, stride, rows.data.get() + i * depth);
+    gemm<T>(n, s.group_features, depth, {rows.data.get(), depth, false}, {w + g * s.group_features, s.features, false},
+            y + begin * s.features + g * s.group_features, s.features);
+  });
+}
+void conv(const KernelArgs& k) {
+  const ConvShape s(k.params.as<ops::Conv>(), k.in[0].shape(), k.in[1].shape(), k.out[0].shape());
+  if (k.out[0].count() == 0) return;
+  dispatch(k.in[0].type->dtype, [&]<class T>(T) {
+    if constexpr (by_blas<T>) {
+      blas_conv(s, k.in[0].as<T>(), k.in[1].as<T>(), k.out[0].as<T>());
+    } else if constexpr (is_small_float<T>) {
+      const Scratch<float> x = widened<T>(k.in[0].data, k.in[0].count()), w = widened<T>(k.in[1].data, k.in[1].count());
+      const Scratch<float> y(k.out[0].count());
+      blas_conv(s, x.data.get(), w.data.get(), y.data.get());
+      narrow(y.data.get(), k.out[0].as<T>(), k.out[0].count());
+    }
+  });
+}
+
+constexpr KernelEntry entries[] = {{&ops::dot_general, dot}, {&ops::conv, conv}};
+}  // namespace
+
+std::span<const KernelEntry> contract_kernels() { return entries; }
+
+}  // namespace uni::native

@@ -1,0 +1,52 @@
+#include "backend/native/gemm.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <mutex>
+
+namespace uni::native {
+
+namespace {
+void single_threaded_blas() {
+  static std::once_flag once;
+  std::call_once(once, [] { openblas_set_num_threads(1); });
+}
+int blas_int(i64 n) { return static_cast<int>(n); }
+CBLAS_TRANSPOSE order(const Matrix& m) { return m.transposed ? CblasTrans : CblasNoTrans; }
+}  // namespace
+
+template <class T>
+void gemm(i64 m, i64 n, i64 k, const Matrix& a, const Matrix& b, T* c, i64 ldc) {
+  if (m == 0 || n == 0) return;
+  if (k == 0) {
+    for (i64 i = 0; i < m; ++i) std::fill_n(c + i * ldc, n, T{});
+    return;
+  }
+  single_threaded_blas();
+  const int M = blas_int(m), N = blas_int(n), K = blas_int(k), A = blas_int(std::max<i64>(a.leading, 1)),
+            B = blas_int(std::max<i64>(b.leading, 1)), C = blas_int(std::max<i64>(ldc, 1));
+  const T one = [] {
+    if constexpr (is_complex_like<T>)
+      return T{1, 0};
+    else
+      return T(1);
+  }();
+  const T zero{};
+  if constexpr (std::is_same_v<T, float>)
+    cblas_sgemm(CblasRowMajor, order(a), order(b), M, N, K, one, static_cast<const float*>(a.data), A,
+                static_cast<const float*>(b.data), B, zero, c, C);
+  else if constexpr (std::is_same_v<T, double>)
+    cblas_dgemm(CblasRowMajor, order(a), order(b), M, N, K, one, static_cast<const double*>(a.data), A,
+                static_cast<const double*>(b.data), B, zero, c, C);
+  else if constexpr (std::is_same_v<T, C64>)
+    cblas_cgemm(CblasRowMajor, order(a), order(b), M, N, K, &one, a.data, A, b.data, B, &zero, c, C);
+  else
+    cblas_zgemm(CblasRowMajor, order(a), order(b), M, N, K, &one, a.data, A, b.data, B, &zero, c, C);
+}
+template void gemm<float>(i64, i64, i64, const Matrix&, const Matrix&, float*, i64);
+template void gemm<double>(i64, i64, i64, const Matrix&, const Matrix&, double*, i64);
+template void gemm<C64>(i64, i64, i64, const Matrix&, const Matrix&, C64*, i64);
+template void gemm<C128>(i64, i64, i64, const Matrix&, const Matrix&, C128*, i64);
+
+}  // namespace uni::native

@@ -1,0 +1,155 @@
+// Gather, scatter, sort.
+#include <numeric>
+
+#include "backend/native/pointwise_math.hpp"
+#include "backend/native/walk.hpp"
+#include "ops/structural.hpp"
+
+namespace uni::native {
+
+namespace {
+// Row r of the indices as a block number of x; -1 when out of range and not clipped.
+template <class I>
+i64 block_number(const I* index, const Dims& x, int k, bool clip) {
+  i64 block = 0;
+  for (int d = 0; d < k; ++d) {
+    const bool inside = index[d] >= I(0) && static_cast<std::uint64_t>(index[d]) < static_cast<std::uint64_t>(x[d]);
+    if (!inside && !clip) return -1;
+    const i64 i = inside ? static_cast<i64>(index[d]) : index[d] < I(0) ? 0 : std::max<i64>(0, x[d] - 1);
+    block = block * x[d] + i;
+  }
+  return block;
+}
+struct IndexedBlocks {
+  i64 rows, block;                 // index rows; elements of a block
+  std::vector<i64> number;         // by row
+  IndexedBlocks(const View& x, const View& indices, bool clip) {
+    const int k = static_cast<int>(indices.shape()[-1]);
+    rows = Dims(indices.shape().begin(), indices.shape().end() - 1).count();
+    block = Dims(x.shape().begin() + k, x.shape().end()).count();
+    number.resize(static_cast<std::size_t>(rows));
+    dispatch(indices.type->dtype, [&]<class I>(I) {
+      if constexpr (is_int_like<I>)
+        for (i64 r = 0; r < rows; ++r)
+          number[static_cast<std::size_t>(r)] = block_number(indices.as<I>() + r * k, x.shape(), k, clip);
+    });
+  }
+};
+
+void gather(const KernelArgs& a) {
+  const auto& p = a.params.as<ops::Gather>();
+  const IndexedBlocks ix(a.in[0], a.in[1], p.mode == ops::IndexMode::clip);
+  const i64 item = itemsize(a.out[0].type->dtype);
+  std::byte fill[16];
+  std::memcpy(fill, &p.fill.low, 8);
+  std::memcpy(fill + 8, &p.fill.high, 8);
+  chunked(ix.rows, ix.block * item, [&](i64 begin, i64 end) {
+    for (i64 r = begin; r < end; ++r) {
+      std::byte* out = a.out[0].data + r * ix.block * item;
+      const i64 n = ix.number[static_cast<std::size_t>(r)];
+      if (n < 0)
+        fill_elements(out, ix.block, fill, item);
+      else
+        std::memcpy(out, a.in[0].data + n * ix.block * item, static_cast<std::size_t>(ix.block * item));
+    }
+  });
+}
+
+template <class T>
+T combine(ops::Combine how, T old, T update) {
+  using W = Work<T>;
+  if constexpr (std::is_same_v<T, KeyWords>) {
+    return update;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    if (how == ops::Combine::add || how == ops::Combine::max) return old || update;
+    if (how == ops::Combine::mul || how == ops::Combine::min) return old && update;
+    return update;
+  } else {
+    switch (how) {
+      case ops::Combine::set: return update;
+      case ops::Combine::add: return T(plus(static_cast<W>(old), static_cast<W>(update)));
+      case ops::Combine::mul: return T(times(static_cast<W>(old), static_cast<W>(update)));
+      default: break;
+    }
+    if constexpr (!is_complex_like<T>)
+      return T(how == ops::Combine::min ? min_of(static_cast<W>(old), static_cast<W>(update))
+                                        : max_of(static_cast<W>(old), static_cast<W>(update)));
+    return update;
+  }
+}
+// Rows are applied in order; the columns of blocks are independent of each other.
+void scatter(const KernelArgs& a) {
+  const auto& p = a.params.as<ops::Scatter>();
+  std::memcpy(a.out[0].data, a.in[0].data, static_cast<std::size_t>(a.out[0].type->bytes()));
+  if (a.out[0].count() == 0) return;
+  const IndexedBlocks ix(a.in[0], a.in[1], p.mode == ops::IndexMode::clip);
+  dispatch(a.out[0].type->dtype, [&]<class T>(T) {
+    T* x = a.out[0].as<T>();
+    const T* updates = a.in[2].as<T>();
+    for (i64 r = 0; r < ix.rows; ++r) {
+      const i64 n = ix.number[static_cast<std::size_t>(r)];
+      if (n < 0) continue;
+      for (i64 i = 0; i < ix.block; ++i)
+        x[n * ix.block + i] = combine<T>(p.combine, x[n * ix.block + i], updates[r * ix.block + i]);
+    }
+  });
+}
+
+template <class T>
+int three_way(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (a != a || b != b) return static_cast<int>(a != a) - static_cast<int>(b != b);
+  }
+  return static_cast<int>(a > b) - static_cast<int>(a < b);
+}
+template <class T>
+int element_order(const T* keys, i64 a, i64 b) {
+  if constexpr (std::is_same_v<T, KeyWords>) {
+    return 0;
+  } else if constexpr (is_complex_like<T>) {
+    const int real = three_way(keys[a].re, keys[b].re);
+    return real ? real : three_way(keys[a].im, keys[b].im);
+  } else {
+    return three_way(static_cast<Work<T>>(keys[a]), static_cast<Work<T>>(keys[b]));
+  }
+}
+using OrderFn = int (*)(const std::byte* keys, i64 a, i64 b);
+OrderFn order_of(Dtype dtype) {
+  return dispatch(dtype, []<class T>(T) -> OrderFn {
+    return [](const std::byte* keys, i64 a, i64 b) { return element_order(reinterpret_cast<const T*>(keys), a, b); };
+  });
+}
+void sort(const KernelArgs& a) {
+  const auto& p = a.params.as<ops::Sort>();
+  const Dims& shape = a.in[0].shape();
+  const i64 n = shape[p.axis], step = row_strides(shape)[static_cast<std::size_t>(p.axis)];
+  if (a.in[0].count() == 0) return;
+  const i64 lanes = a.in[0].count() / n;
+  std::vector<OrderFn> orders;
+  for (int k = 0; k < p.keys; ++k) orders.push_back(order_of(a.in[static_cast<std::size_t>(k)].type->dtype));
+  chunked(lanes, n * 64, [&](i64 begin, i64 end) {
+    std::vector<i64> order(static_cast<std::size_t>(n));
+    for (i64 lane = begin; lane < end; ++lane) {
+      const i64 base = lane / step * step * n + lane % step;
+      std::iota(order.begin(), order.end(), i64{0});
+      std::stable_sort(order.begin(), order.end(), [&](i64 x, i64 y) {
+        for (std::size_t k = 0; k < orders.size(); ++k)
+          if (const int r = orders[k](a.in[k].data, base + x * step, base + y * step)) return r < 0;
+        return false;
+      });
+      for (std::size_t k = 0; k < a.in.size(); ++k) {
+        const i64 item = itemsize(a.in[k].type->dtype);
+        for (i64 i = 0; i < n; ++i)
+          std::memcpy(a.out[k].data + (base + i * step) * item,
+                      a.in[k].data + (base + order[static_cast<std::size_t>(i)] * step) * item, static_cast<std::size_t>(item));
+      }
+    }
+  });
+}
+
+constexpr KernelEntry entries[] = {{&ops::gather, gather}, {&ops::scatter, scatter}, {&ops::sort, sort}};
+}  // namespace
+
+std::span<const KernelEntry> index_kernels() { return entries; }
+
+}  // namespace uni::native

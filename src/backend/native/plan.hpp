@@ -1,0 +1,57 @@
+// The static schedule of a per-device program for all devices of its mesh.
+//
+// A value that is the same on all devices (found by a forward analysis) is computed and stored once. A value that
+// differs is stored device after device in one block, so that a value split over its leading dimension is the global
+// array. Reshapes share storage.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "backend/native/group.hpp"
+#include "backend/native/kernel.hpp"
+#include "runtime/client.hpp"
+
+namespace uni::native {
+
+struct Value {
+  ir::Type type;  // on one device
+  bool varying = false;
+  int root = -1;  // whose storage it is
+  // Of roots:
+  enum class Place : std::uint8_t { unused, input, arena, output } place = Place::unused;
+  int index = -1;  // of the program's input, or the result storage number
+  i64 offset = 0;  // in the arena
+  int first = -1, last = -1;  // steps that define and last use it
+  i64 bytes(i64 devices) const { return type.bytes() * (varying ? devices : 1); }
+};
+
+struct Step {
+  enum class Kind : std::uint8_t { kernel, group, collective } kind = Kind::kernel;
+  std::vector<int> in, out;  // values
+  KernelFn run = nullptr;
+  ir::Eqn eqn;                // kernel, collective
+  ir::Types in_types, out_types;  // kernel: as the kernel sees them (merged devices count as rows)
+  bool each_device = false;       // run once per device
+  std::unique_ptr<Group> group;
+};
+
+struct Plan {
+  std::shared_ptr<const ir::Program> program;  // keeps the equations that steps refer to
+  Mesh mesh;
+  i64 devices = 1;
+  std::vector<Value> values;  // by variable of the program, then temporaries
+  std::vector<Step> steps;
+  std::vector<int> inputs, outputs;  // values
+  std::vector<P> output_specs;
+  std::vector<int> result_roots;  // roots that are allocated anew for each execution
+  std::vector<int> donor;         // by result root: the input whose storage it may take, or -1
+  i64 arena_bytes = 0;
+  i64 collectives = 0, collective_bytes = 0;
+};
+Plan make_plan(const runtime::LocalProgram& program);
+
+// Parts of it.
+ir::Program swap_transposed_dots(const ir::Program& program);
+void place_values(Plan& plan);
+
+}  // namespace uni::native
