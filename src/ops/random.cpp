@@ -1,6 +1,7 @@
 #include "ops/random.hpp"
 
 #include "base/text.hpp"
+#include "ops/axes.hpp"
 #include "ops/makers.hpp"
 #include <unisono/error.hpp>
 
@@ -23,10 +24,8 @@ ShardRule draw_shard(const Type& key, const Dims& shape) {
 Dims drawn_shape(const Primitive& op, std::span<const Type> in, const Dims& shape) {
   check_operand_count(op, in, 1);
   check_dtype(op, in[0], Takes::key);
-  for (const i64 size : shape)
-    if (size < 0) throw ShapeError(cat(op.name, ": shape ", shape, " has a negative size"));
-  Dims all = in[0].shape;
-  for (const i64 size : shape) all.push_back(size);
+  const Dims all = joined(in[0].shape, shape);
+  check_shape(op, all);
   return all;
 }
 

@@ -136,13 +136,16 @@ void relane(core::Batch& r, i64 (*f)(i64, i64)) {
   }
 }
 
-void swap_factors(std::vector<std::vector<int>>& factors, const ShardRule& rule) {
+bool stands_in(const std::vector<std::vector<int>>& factors, int f) {
+  return std::any_of(factors.begin(), factors.end(),
+                     [&](const auto& dims) { return std::find(dims.begin(), dims.end(), f) != dims.end(); });
+}
+// Factors that stand on no other side are only renamed.
+void swap_factors(std::vector<std::vector<int>>& factors, const std::vector<std::vector<int>>& others) {
   for (auto& dims : factors) {
     if (dims.size() < 2) continue;
+    changed = changed || stands_in(others, dims[0]) || stands_in(others, dims[1]);
     std::swap(dims[0], dims[1]);
-    // Without operands the numbers of factors of one kind mean nothing.
-    changed = !rule.operands.empty() ||
-              rule.kinds[static_cast<std::size_t>(dims[0])] != rule.kinds[static_cast<std::size_t>(dims[1])];
     return;
   }
 }
@@ -234,8 +237,8 @@ void grow(Types& r) {
 }
 void other_dtype(Types& r) { r[0].dtype = r[0].dtype == Dtype::f32 ? Dtype::f64 : Dtype::f32; }
 void extra_result(Types& r) { r.push_back(r[0]); }
-void swap_result_factors(ShardRule& r) { swap_factors(r.results, r); }
-void swap_operand_factors(ShardRule& r) { swap_factors(r.operands, r); }
+void swap_result_factors(ShardRule& r) { swap_factors(r.results, r.operands); }
+void swap_operand_factors(ShardRule& r) { swap_factors(r.operands, r.results); }
 void forget_localize(ShardRule& r) {
   changed = changed || r.localize != nullptr;
   r.localize = nullptr;

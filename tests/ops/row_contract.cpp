@@ -303,7 +303,9 @@ Finding check_lanes(const Primitive& row, const Sample& s, const std::vector<std
 
 Finding check_batch(const Primitive& row, const Sample& s) {
   if (!row.batch.fn) return {};
-  for (const auto& batched : each_and_all(all_operands(s)))
+  auto sets = each_and_all(all_operands(s));
+  if (sets.empty()) sets.push_back({});
+  for (const auto& batched : sets)
     for (const int lanes : {3, 1, 0})
       if (const Finding f = check_lanes(row, s, batched, lanes))
         return cat("batch of ", lanes, " over ", text(batched), ": ", *f);

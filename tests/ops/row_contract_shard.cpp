@@ -118,11 +118,14 @@ std::optional<std::string> reduces(const Whole& w, int f, i64 size) {
   return {};
 }
 
-Value fill_value(Fill fill, Dtype d) {
+// `any` is tried as garbage of two kinds.
+Value fill_value(Fill fill, Dtype d, bool other_garbage) {
   const bool integer = !is_inexact(d);
   switch (fill) {
     case Fill::any:
-      return integer ? Value(is_bool(d) ? 1 : 7) : Value(std::numeric_limits<long double>::quiet_NaN());
+      if (is_bool(d)) return other_garbage ? 0 : 1;
+      if (other_garbage) return is_unsigned(d) || d == Dtype::key ? 100 : -100;
+      return integer ? Value(7) : Value(std::numeric_limits<long double>::quiet_NaN());
     case Fill::one:
       return 1;
     case Fill::lowest:
@@ -137,14 +140,15 @@ Value fill_value(Fill fill, Dtype d) {
   }
 }
 
-std::optional<std::string> padding_is_harmless(const Whole& w, int f, i64 size) {
+std::optional<std::string> padding_is_harmless(const Whole& w, int f, i64 size, bool other_garbage) {
   const i64 padded = size + 2;
   Arrays operands;
   for (std::size_t i = 0; i < w.operands.size(); ++i) {
     const Fill fill = w.rule.fill.empty() ? Fill::any : w.rule.fill[i];
     const bool split = names({w.rule.operands[i]}, f);
     if (fill == Fill::forbid && split) return {};
-    operands.push_back(part(w.operands[i], w.rule.operands[i], f, 0, padded, fill_value(fill, w.in[i].dtype)));
+    operands.push_back(
+        part(w.operands[i], w.rule.operands[i], f, 0, padded, fill_value(fill, w.in[i].dtype, other_garbage)));
   }
   const Arrays local = evaluate_local(w, operands, f, padded);
   for (std::size_t r = 0; r < local.size(); ++r) {
@@ -178,7 +182,8 @@ Finding check_shard(const core::Primitive& row, const Sample& s) {
     if (size < 2 || (kind != Kind::pass && kind != Kind::reduce)) continue;
     if (const auto d = kind == Kind::pass ? passes(w, f, size) : reduces(w, f, size)) return cat("shard: ", *d);
     if (!in_operand) continue;
-    if (const auto d = padding_is_harmless(w, f, size)) return cat("shard: ", *d);
+    for (const bool other_garbage : {false, true})
+      if (const auto d = padding_is_harmless(w, f, size, other_garbage)) return cat("shard: ", *d);
   }
   return {};
 }
