@@ -216,6 +216,7 @@ class Index {
 enum class OutOfBounds : std::uint8_t { standard, clip, fill, drop, wrap };
 struct AtOptions {
   OutOfBounds mode = OutOfBounds::standard;  // get: clip; updates: drop
+  std::optional<double> fill = {};           // what get reads out of range in mode fill; default as take
 };
 // x.at(index).set(value) and friends: each returns a new Array.
 class AtIndex {
@@ -226,6 +227,7 @@ class AtIndex {
   Array add(In value, const AtOptions& options = {}) const;
   Array subtract(In value, const AtOptions& options = {}) const;
   Array multiply(In value, const AtOptions& options = {}) const;
+  Array divide(In value, const AtOptions& options = {}) const;
   Array min(In value, const AtOptions& options = {}) const;
   Array max(In value, const AtOptions& options = {}) const;
 

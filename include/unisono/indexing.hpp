@@ -7,7 +7,8 @@ namespace uni {
 
 struct TakeOptions {
   std::optional<int> axis = {};              // none: of all elements in row-major order
-  OutOfBounds mode = OutOfBounds::standard;  // fill: NaN, the lowest signed, the highest unsigned integer, true
+  // standard is fill: NaN, the lowest signed, the highest unsigned integer, true. clip takes negative indices to 0.
+  OutOfBounds mode = OutOfBounds::standard;
 };
 // The elements of x at the indices along one axis; the axis is replaced by the shape of `indices`.
 Array take(In x, In indices, const TakeOptions& options = {});

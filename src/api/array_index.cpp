@@ -119,16 +119,18 @@ Array take_window(const Array& sliced, const IndexPlan& plan) {
   return lax::reshape(lax::dynamic_slice(sliced, starts, sizes), plan.result);
 }
 
-Array read_plan(const Array& x, const IndexPlan& plan, OutOfBounds mode) {
+Array read_plan(const Array& x, const IndexPlan& plan, const AtOptions& options) {
   const Array sliced = take_slices(x, plan);
   if (plan.advanced.empty()) return lax::reshape(sliced, plan.result);
-  const ops::IndexMode m = index_mode(mode, OutOfBounds::clip);
+  const ops::IndexMode m = index_mode(options.mode, OutOfBounds::clip);
   if (m == ops::IndexMode::clip) {
     check_readable(plan, sliced);
     if (plan.batch.rank() == 0) return take_window(sliced, plan);
   }
   const Array front = permuted(sliced, advanced_first(plan));
-  const Array rows = lax::gather(front, index_columns(plan.indices), m, fill_value(x.dtype()));
+  const ir::Scalar fill = options.fill ? constant("get", detail::HostScalar::of(*options.fill), x.dtype())
+                                       : fill_value(x.dtype());
+  const Array rows = lax::gather(front, index_columns(plan.indices), m, fill);
   const std::vector<int> order = batch_first(plan);
   return permuted(lax::reshape(rows, permuted_shape(plan.result, order)), inverse(order));
 }
@@ -136,14 +138,14 @@ Array read_plan(const Array& x, const IndexPlan& plan, OutOfBounds mode) {
 
 Array Array::operator[](const Index& index) const {
   const core::At at(index.where());
-  return read_plan(*this, plan_index(core::type_of(*this), index, OutOfBounds::standard), OutOfBounds::standard);
+  return read_plan(*this, plan_index(core::type_of(*this), index, OutOfBounds::standard), {});
 }
 
 AtIndex Array::at(const Index& index) const { return AtIndex(*this, index); }
 
 Array AtIndex::get(const AtOptions& options) const {
   const core::At at(index_.where());
-  return read_plan(array_, plan_index(core::type_of(array_), index_, options.mode), options.mode);
+  return read_plan(array_, plan_index(core::type_of(array_), index_, options.mode), options);
 }
 
 namespace {
@@ -244,6 +246,15 @@ Array AtIndex::subtract(In value, const AtOptions& options) const {
 }
 Array AtIndex::multiply(In value, const AtOptions& options) const {
   return update("multiply", array_, index_, value, ops::Combine::mul, options);
+}
+// The divisors are collected first, so that several of one element act together.
+Array AtIndex::divide(In value, const AtOptions& options) const {
+  const core::At at(index_.where());
+  const Array ones = constant_like(array_, 1);
+  const Array divisor = update("divide", ones, index_, value, ops::Combine::mul, options);
+  if (!is_inexact(array_.dtype()))
+    fail<DtypeError>(base::cat("divide: ", ir::to_string(core::type_of(array_)), " is not of a floating dtype"));
+  return lax::div(array_, divisor);
 }
 Array AtIndex::min(In value, const AtOptions& options) const {
   return update("min", array_, index_, value, ops::Combine::min, options);

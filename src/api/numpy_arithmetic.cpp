@@ -61,9 +61,8 @@ Array bits(std::string_view who, const In& x, const In& y, Binary f) {
 
 Array shift(std::string_view who, const In& x, const In& count, Binary f) {
   const core::At at(x.where());
-  for (const In& each : {x, count})
-    if (!is_integer(value_type(each).dtype))
-      fail<DtypeError>(base::cat(who, ": takes integers, not ", name(value_type(each).dtype)));
+  const Dtype dtype = promote(who, {x, count}).dtype;
+  if (!is_integer(dtype)) fail<DtypeError>(base::cat(who, ": takes integers, not ", name(dtype)));
   return binary(who, x, count, f);
 }
 
@@ -135,7 +134,8 @@ Array power_values(const Array& x, const Array& y) {
 }
 
 Array static_power(const In& x, i64 exponent) {
-  ValueType type = promote("power", {x, In(1)});
+  ValueType type = value_type(x);
+  if (is_bool(type.dtype)) type = {Dtype::i32, false};
   if (exponent < 0 && !is_inexact(type.dtype))
     fail<DtypeError>(base::cat("power: ", name(type.dtype), " to the negative power ", exponent, " is no integer"),
                      "use a floating base");

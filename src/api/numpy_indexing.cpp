@@ -34,7 +34,9 @@ Array take(In x, In indices, const TakeOptions& options) {
   if (!options.axis) a = lax::reshape(a, {a.size()});
   const int axis = resolve_axis("take", options.axis.value_or(0), core::type_of(a));
   const Array written = as_indices("take", as_array("take", indices));
-  const Array columns = index_columns({resolve_negative(written, a.shape()[axis], options.mode)});
+  // As in NumPy, clipping takes negative indices to the first entry.
+  const bool counted = options.mode != OutOfBounds::clip;
+  const Array columns = index_columns({counted ? resolve_negative(written, a.shape()[axis], options.mode) : written});
   const Array front = lax::move_axis(a, axis, 0);
   const Array rows = gather_checked("take", front, columns, options.mode);
   Dims shape = written.shape();

@@ -23,7 +23,11 @@ struct Reduction {
     kept = kept_shape(array.shape(), axes);
     for (int axis : axes) count *= array.shape()[axis];
   }
-  Array finish(const Array& reduced) const { return keepdims ? lax::reshape(reduced, kept) : reduced; }
+  // The result, strong also of a weak operand.
+  Array finish(const Array& reduced) const {
+    const Array strong = lax::convert(reduced, reduced.dtype());
+    return keepdims ? lax::reshape(strong, kept) : strong;
+  }
   // A reduced value, repeated to the operand's shape.
   Array spread(const Array& reduced) const { return lax::broadcast_to(lax::reshape(reduced, kept), array.shape()); }
 
@@ -59,9 +63,7 @@ Array masked(std::string_view who, const Array& x, const Array& where, double ot
 Array total(std::string_view who, const In& x, const SumOptions& options, Reducer reduce, double neutral) {
   const core::At at(x.where());
   const Reduction r(who, x, options.axis, options.keepdims);
-  const ir::Type& t = core::type_of(r.array);
-  const Dtype dtype = options.dtype.value_or(widened(t.dtype));
-  const Array wide = lax::convert(r.array, dtype, t.weak && !options.dtype);
+  const Array wide = lax::convert(r.array, options.dtype.value_or(widened(r.array.dtype())));
   return r.finish(reduce(masked(who, wide, options.where, neutral), r.axes));
 }
 
@@ -230,7 +232,7 @@ Array median(In x, const MedianOptions& options) {
   const Array last = element(size - 1);
   const Array low = element((size - 1) / 2), high = element(size / 2);
   const Array middle = size % 2 ? low : divided(lax::add(low, high), 2);
-  return lax::select(lax::ne(last, last), nan, middle);
+  return lax::convert(lax::select(lax::ne(last, last), nan, middle), a.dtype());
 }
 
 namespace {
@@ -252,6 +254,12 @@ Array logsumexp(In x, const ReduceOptions& options) {
 }
 
 namespace {
+Array strong_inexact(std::string_view who, const In& x) {
+  const Array a = as_inexact(who, x);
+  if (is_complex(a.dtype())) fail<DtypeError>(base::cat(who, ": takes real numbers, not ", name(a.dtype())));
+  return lax::convert(a, a.dtype());
+}
+
 // x less its maximum. The maximum of no true element is of no account.
 Array centered(std::string_view who, const Reduction& r, const Array& where) {
   const Array& x = r.array;
@@ -264,7 +272,7 @@ Array centered(std::string_view who, const Reduction& r, const Array& where) {
 
 Array softmax(In x, const SoftmaxOptions& options) {
   const core::At at(x.where());
-  const Reduction r("softmax", as_inexact("softmax", x), options.axis, false);
+  const Reduction r("softmax", strong_inexact("softmax", x), options.axis, false);
   if (r.array.size() == 0) return r.array;
   const Array e = lax::exp(centered("softmax", r, options.where));
   const Array sum = lax::reduce_sum(e, r.axes);
@@ -275,7 +283,7 @@ Array softmax(In x, const SoftmaxOptions& options) {
 
 Array log_softmax(In x, const SoftmaxOptions& options) {
   const core::At at(x.where());
-  const Reduction r("log_softmax", as_inexact("log_softmax", x), options.axis, false);
+  const Reduction r("log_softmax", strong_inexact("log_softmax", x), options.axis, false);
   if (r.array.size() == 0) return r.array;
   const Array shifted = centered("log_softmax", r, options.where);
   return lax::sub(shifted, r.spread(lax::log(lax::reduce_sum(lax::exp(shifted), r.axes))));
@@ -308,7 +316,7 @@ Array cumulative(std::string_view who, const In& x, const CumulativeOptions& opt
     (options.reverse ? low : high)[axis] = -reach;
     total = combine(lax::pad(total, filler, low, high, none), total);
   }
-  return lax::convert(total, type.dtype, type.weak);
+  return lax::convert(total, type.dtype);
 }
 }  // namespace
 
