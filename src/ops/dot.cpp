@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 
 #include "base/text.hpp"
 #include "ops/axes.hpp"
@@ -50,29 +49,37 @@ Jvp dot_jvp(std::span<const Array> x, std::span<const Array> t, const DotGeneral
   if (!is_zero(t[1])) tangent = add_tangents(tangent, core::bind1(dot_general, {x[0], t[1]}, p));
   return {core::bind(dot_general, x, p), {tangent}};
 }
-DotGeneral swapped(const DotGeneral& p) { return {p.rhs_contract, p.lhs_contract, p.rhs_batch, p.lhs_batch}; }
-// The cotangent of lhs. `first_rhs` is where rhs's free dimensions stand in ct.
-Array lhs_cotangent(const Array& ct, const Array& rhs, const Type& lhs, const DotGeneral& p, int first_rhs) {
+// `axes`, reordered by the values of `keys`.
+std::vector<int> ordered_by(const std::vector<int>& keys, const std::vector<int>& axes) {
+  std::vector<int> order = axis_range(0, static_cast<int>(keys.size())), result;
+  std::sort(order.begin(), order.end(), [&](int a, int b) { return keys[at(a)] < keys[at(b)]; });
+  for (int k : order) result.push_back(axes[at(k)]);
+  return result;
+}
+// The order of operands is such that the cotangents of a matrix product need no transposition.
+Array lhs_cotangent(const Array& ct, const Array& rhs, const Type& lhs, const DotGeneral& p) {
+  const int batch = static_cast<int>(p.lhs_batch.size());
+  const std::vector<int> lhs_free = other_axes(lhs.shape.rank(), p.lhs_batch, p.lhs_contract);
   const std::vector<int> rhs_free = other_axes(rhs.rank(), p.rhs_batch, p.rhs_contract);
-  const DotGeneral dims{axis_range(first_rhs, static_cast<int>(rhs_free.size())), rhs_free,
-                        axis_range(0, static_cast<int>(p.lhs_batch.size())), p.rhs_batch};
-  const Array product = lax::dot_general(ct, rhs, dims);
-  // The product's axes: batch, free, contracted ones in rhs's order.
-  std::vector<int> order(p.rhs_contract.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](int a, int b) { return p.rhs_contract[at(a)] < p.rhs_contract[at(b)]; });
-  std::vector<int> axes = both(p.lhs_batch, other_axes(lhs.shape.rank(), p.lhs_batch, p.lhs_contract));
-  for (int k : order) axes.push_back(p.lhs_contract[at(k)]);
+  const std::vector<int> rhs_in_ct =
+      axis_range(batch + static_cast<int>(lhs_free.size()), static_cast<int>(rhs_free.size()));
+  const Array product = lax::dot_general(ct, rhs, {rhs_in_ct, rhs_free, axis_range(0, batch), p.rhs_batch});
+  const std::vector<int> axes = both(both(p.lhs_batch, lhs_free), ordered_by(p.rhs_contract, p.lhs_contract));
+  return lax::transpose(product, inverse_permutation(axes));
+}
+Array rhs_cotangent(const Array& ct, const Array& lhs, const Type& rhs, const DotGeneral& p) {
+  const int batch = static_cast<int>(p.lhs_batch.size());
+  const std::vector<int> lhs_free = other_axes(lhs.rank(), p.lhs_batch, p.lhs_contract);
+  const std::vector<int> rhs_free = other_axes(rhs.shape.rank(), p.rhs_batch, p.rhs_contract);
+  const std::vector<int> lhs_in_ct = axis_range(batch, static_cast<int>(lhs_free.size()));
+  const Array product = lax::dot_general(lhs, ct, {lhs_free, lhs_in_ct, p.lhs_batch, axis_range(0, batch)});
+  const std::vector<int> axes = both(both(p.rhs_batch, ordered_by(p.lhs_contract, p.rhs_contract)), rhs_free);
   return lax::transpose(product, inverse_permutation(axes));
 }
 Arrays dot_transpose(std::span<const Array> ct, std::span<const Operand> operands, const DotGeneral& p) {
-  const int batch = static_cast<int>(p.lhs_batch.size());
-  if (operands[0].linear()) {
-    require_known(dot_general, operands, 1);
-    const int lhs_free = operands[0].type.shape.rank() - batch - static_cast<int>(p.lhs_contract.size());
-    return {lhs_cotangent(ct[0], operands[1].value, operands[0].type, p, batch + lhs_free), Array()};
-  }
-  return {Array(), lhs_cotangent(ct[0], operands[0].value, operands[1].type, swapped(p), batch)};
+  if (!operands[0].linear()) return {Array(), rhs_cotangent(ct[0], operands[0].value, operands[1].type, p)};
+  require_known(dot_general, operands, 1);
+  return {lhs_cotangent(ct[0], operands[1].value, operands[0].type, p), Array()};
 }
 std::vector<int> with_lane_axis(const std::vector<int>& axes) {
   std::vector<int> result = shifted(axes);

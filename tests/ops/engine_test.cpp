@@ -1,10 +1,11 @@
-// vmap of reverse mode, for every row.
+// Rows inside the engines: vmap of reverse mode, and what transposition leaves.
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
 #include "interp/batch.hpp"
 #include "interp/linearize.hpp"
 #include "interp/transpose.hpp"
+#include "ops/contract.hpp"
 #include "row_contract.hpp"
 #include "row_values.hpp"
 
@@ -98,6 +99,17 @@ TEST(Engines, VmapOfReverseModeGivesWhatALoopGives) {
       const auto found = difference(got.out[k], expected, 1e-9L);
       EXPECT_FALSE(found) << describe(p.sample) << " operand " << i << ": " << *found;
     }
+  }
+}
+
+TEST(Engines, CotangentsOfAMatrixProductMoveNoElements) {
+  const core::Types types{{Dtype::f32, {4, 3}, false, {}}, {Dtype::f32, {3, 5}, false, {}}};
+  const auto product = [](std::span<const Array> x) { return Arrays{lax::matmul2(x[0], x[1])}; };
+  const interp::Staged staged = interp::stage(product, types);
+  for (const std::vector<bool>& linear : {std::vector<bool>{true, false}, std::vector<bool>{false, true}}) {
+    const interp::TransposedProgram t = interp::transpose_program(*staged.program, linear, {true});
+    ASSERT_EQ(t.program->eqns.size(), 1u);
+    EXPECT_EQ(t.program->eqns[0].op->name, "dot_general");
   }
 }
 }  // namespace
