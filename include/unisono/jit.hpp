@@ -58,10 +58,9 @@ class Jitted {
     const auto refs = detail::argument_refs(own);
     static constexpr std::array<std::uint8_t, sizeof...(A)> rvalues{!std::is_lvalue_reference_v<A&&>...};
     Adapter adapter(f_, own);
-    const detail::JitCall call{{refs, rvalues},
-                               {&f_, sizeof(F), detail::callable_name<F>()},
-                               adapter,
-                               [&]() -> std::shared_ptr<const void> { return adapter.prototype(); }};
+    // Named, because the call only refers to it.
+    const auto prototype = [&]() -> std::shared_ptr<const void> { return adapter.prototype(); };
+    const detail::JitCall call{{refs, rvalues}, {&f_, sizeof(F), detail::callable_name<F>()}, adapter, prototype};
     const detail::JitResult result = detail::call_jit(*core_, call);
     return Adapter::rebuild_from(*static_cast<const R*>(result.prototype.get()), result.leaves);
   }

@@ -51,10 +51,11 @@ class Region {
     const Store own(std::forward<A>(args)...);
     const auto refs = detail::argument_refs(own);
     Adapter adapter(f_, own);
-    const detail::RegionCall call{{refs.begin(), refs.end()},
-                                  [&] { return detail::leaves_by_child(*adapter.prototype()); },
-                                  {&f_, sizeof(F), detail::callable_name<F>()},
-                                  [&]() -> std::shared_ptr<const void> { return adapter.prototype(); }};
+    // Named, because the call only refers to them.
+    const auto counts = [&] { return detail::leaves_by_child(*adapter.prototype()); };
+    const auto prototype = [&]() -> std::shared_ptr<const void> { return adapter.prototype(); };
+    const detail::RegionCall call{
+        {refs.begin(), refs.end()}, counts, {&f_, sizeof(F), detail::callable_name<F>()}, prototype};
     const detail::JitResult result = detail::call_region(*core_, call, adapter);
     return Adapter::rebuild_from(*static_cast<const R*>(result.prototype.get()), result.leaves);
   }
@@ -64,10 +65,10 @@ class Region {
   std::shared_ptr<detail::RegionCore> core_;
 };
 
-// Runs f on every device, each with its row of the mapped arguments, and stacks the results: one compiled program. Inside,
-// values differ per device and collectives over `axis` connect them. Gradients taken inside are local (psum transposes
-// to psum); average them with pmean. Throws ShapeError when mapped sizes differ, ShardingError when there are too few
-// devices or a result with out_axes nullopt differs between devices.
+// Runs f on every device, each with its row of the mapped arguments, and stacks the results: one compiled program.
+// Inside, values differ per device and collectives over `axis` connect them. Gradients taken inside are local (psum
+// transposes to psum); average them with pmean. Throws ShapeError when mapped sizes differ, ShardingError when there
+// are too few devices or a result with out_axes nullopt differs between devices.
 template <class F>
 Region<F> pmap(F f, PmapOptions options) {
   return {std::move(f), detail::make_pmap_core(std::move(options))};
