@@ -49,9 +49,11 @@ struct HostScalar {
   }
 };
 template <class T>
-inline constexpr bool is_element = (std::is_arithmetic_v<T> && !std::is_same_v<T, long double>) ||
-                                   std::is_same_v<T, f16> || std::is_same_v<T, bf16> ||
-                                   std::is_same_v<T, Complex<float>> || std::is_same_v<T, Complex<double>>;
+inline constexpr bool is_element =
+    (std::is_arithmetic_v<T> && !std::is_same_v<T, long double>) || std::is_same_v<T, f16> || std::is_same_v<T, bf16> ||
+    std::is_same_v<T, Complex<float>> || std::is_same_v<T, Complex<double>>;
+template <class T>
+concept Element = is_element<T>;
 // The dtype of a C++ element type.
 template <class T>
 constexpr Dtype dtype_for() {
@@ -175,8 +177,7 @@ static_assert(sizeof(In) == 24 && std::is_trivially_copyable_v<In>);
 class IndexItem {
  public:
   enum class Kind : std::uint8_t { integer, slice, newaxis, ellipsis, array };
-  template <std::integral T>
-    requires(!std::same_as<T, bool>)
+  template <Integer T>
   IndexItem(T value) : kind_(Kind::integer), integer_(static_cast<i64>(value)) {}
   IndexItem(Slice value) : kind_(Kind::slice), slice_(value) {}
   IndexItem(NewAxis) : kind_(Kind::newaxis) {}
@@ -196,8 +197,7 @@ class IndexItem {
 // x[{0, slice(2, 8), newaxis, ellipsis, indices}]
 class Index {
  public:
-  template <std::integral T>
-    requires(!std::same_as<T, bool>)
+  template <Integer T>
   Index(T value, Location where = Location::current()) : items_{IndexItem(value)}, where_(where) {}
   Index(Slice value, Location where = Location::current()) : items_{IndexItem(value)}, where_(where) {}
   Index(NewAxis value, Location where = Location::current()) : items_{IndexItem(value)}, where_(where) {}
@@ -260,8 +260,7 @@ Array array(std::initializer_list<Literal> values, const ArrayOptions& options =
 // Copies the elements of `shape`, row-major, in the memory form of `dtype`.
 Array from_bytes(const void* data, Dtype dtype, const Dims& shape, Location where = Location::current());
 // Copies host values, row-major. Throws ShapeError when their number is not that of the shape.
-template <class T>
-  requires detail::is_element<T>
+template <detail::Element T>
 Array array(std::span<const T> values, const Dims& shape, Location where = Location::current()) {
   detail::check_count(values.size(), shape, where);
   return from_bytes(values.data(), detail::dtype_for<T>(), shape, where);

@@ -47,7 +47,8 @@ struct LinspaceOptions {
   Flag endpoint = true;             // whether the last value is `stop`
   std::optional<Dtype> dtype = {};  // default f32; integers are rounded down
 };
-// `count` evenly spaced values from start to stop; the last one is exactly `stop`. Throws ShapeError for a negative count.
+// `count` evenly spaced values from start to stop; the last one is exactly `stop`. Throws ShapeError for a negative
+// count.
 Array linspace(In start, In stop, i64 count = 50, const LinspaceOptions& options = {});
 
 struct EyeOptions {

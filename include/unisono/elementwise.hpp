@@ -6,8 +6,8 @@
 
 namespace uni {
 
-// Arithmetic. On bool, + is `or` and * is `and`; bool has no - and no sign. Integers wrap. `/` divides exactly: integers
-// give f32, 64-bit integers f64. `%` has the sign of the divisor.
+// Arithmetic. On bool, + is `or` and * is `and`; bool has no - and no sign. Integers wrap. `/` divides exactly:
+// integers give f32, 64-bit integers f64. `%` has the sign of the divisor.
 Array operator+(In x, In y);
 Array operator-(In x, In y);
 Array operator*(In x, In y);
@@ -99,8 +99,8 @@ struct RoundOptions {
 };
 Array round(In x, const RoundOptions& options = {});
 
-// Floating-point functions: integers and bool are taken as f32 (64-bit integers as f64), floats keep their dtype, complex
-// numbers are taken where the function has a usual complex meaning. Outside the domain the value is NaN.
+// Floating-point functions: integers and bool are taken as f32 (64-bit integers as f64), floats keep their dtype,
+// complex numbers are taken where the function has a usual complex meaning. Outside the domain the value is NaN.
 Array sqrt(In x);
 Array rsqrt(In x);  // 1 / sqrt(x)
 Array cbrt(In x);
@@ -123,8 +123,8 @@ Array tanh(In x);
 Array asinh(In x);
 Array acosh(In x);
 Array atanh(In x);
-Array sinc(In x);      // sin(pi x) / (pi x), 1 at 0
-Array sigmoid(In x);   // 1 / (1 + exp(-x))
+Array sinc(In x);     // sin(pi x) / (pi x), 1 at 0
+Array sigmoid(In x);  // 1 / (1 + exp(-x))
 Array erf(In x);
 Array erfc(In x);
 Array erf_inv(In x);

@@ -6,7 +6,7 @@
 namespace uni {
 
 struct TakeOptions {
-  std::optional<int> axis = {};              // none: of all elements in row-major order
+  std::optional<int> axis = {};  // none: of all elements in row-major order
   // standard is fill: NaN, the lowest signed, the highest unsigned integer, true. clip takes negative indices to 0.
   OutOfBounds mode = OutOfBounds::standard;
 };
@@ -48,7 +48,8 @@ Arrays nonzero(In x, const NonzeroOptions& options = {});
 struct SearchOptions {
   Flag right = false;  // behind equal elements rather than before them
 };
-// Where each value would have to be inserted into the sorted array of rank 1 to keep it sorted: i32. NaN is the largest.
+// Where each value would have to be inserted into the sorted array of rank 1 to keep it sorted: i32. NaN is the
+// largest.
 Array searchsorted(In sorted, In values, const SearchOptions& options = {});
 
 }  // namespace uni

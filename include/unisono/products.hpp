@@ -11,8 +11,8 @@
 
 namespace uni {
 
-// Matrix product over the last two axes; leading axes broadcast. An operand of rank 1 is a row (left) or a column (right)
-// whose axis is gone in the result. Scalars are a ShapeError.
+// Matrix product over the last two axes; leading axes broadcast. An operand of rank 1 is a row (left) or a column
+// (right) whose axis is gone in the result. Scalars are a ShapeError.
 Array matmul(In x, In y);
 // Scalars multiply; otherwise sums over the last axis of x and the last but one of y (its only one for rank 1).
 Array dot(In x, In y);
@@ -54,15 +54,14 @@ class EinsumSpec {
 Array einsum_of(const EinsumSpec& spec, std::span<const Array> operands);
 // Sums of products by labels: einsum("bhqd,bhkd->bhqk", q, k). "..." stands for leading axes that broadcast. Without
 // "->" the result has the labels that occur once, in alphabetical order. A label twice in one operand is its diagonal.
-template <class... A>
-  requires(std::convertible_to<const A&, Array> && ...)
+template <std::convertible_to<Array>... A>
 Array einsum(const EinsumSpec& spec, const A&... operands) {
   const std::array<Array, sizeof...(A)> all{Array(operands)...};
   return einsum_of(spec, all);
 }
 
-// "SAME": as many outputs as inputs / stride, the odd one of the padding at the end. "VALID": none. Or widths by spatial
-// axis.
+// "SAME": as many outputs as inputs / stride, the odd one of the padding at the end. "VALID": none. Or widths by
+// spatial axis.
 class Padding {
  public:
   Padding(const char* name) : name_(name) {}

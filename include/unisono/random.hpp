@@ -5,7 +5,6 @@
 #include <array>
 #include <concepts>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include <unisono/array.hpp>
@@ -17,8 +16,7 @@ class Key {
  public:
   Key() = default;  // holds nothing
   // The key of a seed, all 64 bits of it.
-  template <std::integral T>
-    requires(!std::same_as<T, bool>)
+  template <Integer T>
   explicit Key(T seed, Location where = Location::current()) : Key(FromSeed{}, static_cast<i64>(seed), where) {}
   // Wraps an array of dtype key. Throws DtypeError for any other.
   explicit Key(Array keys, Location where = Location::current());
@@ -46,9 +44,9 @@ Key child(const Key& key, int index, Location where);
 // const auto [k1, k2] = split<2>(key);
 template <int N>
 std::array<Key, N> split(const Key& key, Location where = Location::current()) {
-  return [&]<int... I>(std::integer_sequence<int, I...>) {
-    return std::array<Key, N>{detail::child(key, I, where)...};
-  }(std::make_integer_sequence<int, N>{});
+  std::array<Key, N> keys;
+  for (int i = 0; i < N; ++i) keys[static_cast<std::size_t>(i)] = detail::child(key, i, where);
+  return keys;
 }
 // n new keys in one Key, to map over with vmap.
 Key split_batch(const Key& key, i64 n, Location where = Location::current());
@@ -56,7 +54,8 @@ Key split_batch(const Key& key, i64 n, Location where = Location::current());
 // may be traced. Child i of split is fold_in(key, i): use only one of both on a key.
 Key fold_in(const Key& key, In data);
 
-// All samplers throw ShapeError for a Key of several keys (vmap over it instead), DtypeError for a dtype they do not give.
+// All samplers throw ShapeError for a Key of several keys (vmap over it instead), DtypeError for a dtype they do not
+// give.
 
 struct BitsOptions {
   Dtype dtype = Dtype::u32;  // unsigned
@@ -75,7 +74,8 @@ struct NormalOptions {
   Dtype dtype = Dtype::f32;  // a float or complex
 };
 // Normal. Complex numbers have independent parts, each with half the variance.
-Array normal(const Key& key, const Dims& shape, const NormalOptions& options = {}, Location where = Location::current());
+Array normal(const Key& key, const Dims& shape, const NormalOptions& options = {},
+             Location where = Location::current());
 struct SampleOptions {
   Dtype dtype = Dtype::f32;  // a float
 };
@@ -87,7 +87,8 @@ Array bernoulli(const Key& key, In p, const Dims& shape);
 struct RandintOptions {
   Dtype dtype = Dtype::i32;
 };
-// Integers from low to high - 1; low when the range is empty. `high` beyond the dtype means its largest value is included.
+// Integers from low to high - 1; low when the range is empty. `high` beyond the dtype means its largest value is
+// included.
 Array randint(const Key& key, const Dims& shape, i64 low, i64 high, const RandintOptions& options = {},
               Location where = Location::current());
 
@@ -113,7 +114,8 @@ struct CategoricalOptions {
 // Classes drawn with probability softmax(logits) along the axis: i32.
 Array categorical(const Key& key, In logits, const CategoricalOptions& options = {});
 
-// Standard distributions: Gumbel, exponential (rate 1), Laplace, logistic, Cauchy; -1 or 1 with equal probability (i32).
+// Standard distributions: Gumbel, exponential (rate 1), Laplace, logistic, Cauchy; -1 or 1 with equal probability
+// (i32).
 Array gumbel(const Key& key, const Dims& shape, const SampleOptions& options = {},
              Location where = Location::current());
 Array exponential(const Key& key, const Dims& shape, const SampleOptions& options = {},
@@ -122,7 +124,8 @@ Array laplace(const Key& key, const Dims& shape, const SampleOptions& options = 
               Location where = Location::current());
 Array logistic(const Key& key, const Dims& shape, const SampleOptions& options = {},
                Location where = Location::current());
-Array cauchy(const Key& key, const Dims& shape, const SampleOptions& options = {}, Location where = Location::current());
+Array cauchy(const Key& key, const Dims& shape, const SampleOptions& options = {},
+             Location where = Location::current());
 Array rademacher(const Key& key, const Dims& shape, const RandintOptions& options = {},
                  Location where = Location::current());
 

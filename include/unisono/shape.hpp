@@ -13,6 +13,8 @@ namespace uni {
 
 template <class T>
 concept Number = std::is_arithmetic_v<T>;
+template <class T>
+concept Integer = std::integral<T> && !std::same_as<T, bool>;
 
 struct None {};  // "not split" in P, "not mapped" in in_axes
 inline constexpr None none{};

@@ -8,8 +8,7 @@ namespace uni {
 // One number, or a list of them.
 class Counts {
  public:
-  template <std::integral T>
-    requires(!std::same_as<T, bool>)
+  template <Integer T>
   Counts(T count) : values_{static_cast<i64>(count)}, single_(true) {}
   Counts(std::initializer_list<i64> counts) : values_(counts) {}
   explicit Counts(std::vector<i64> counts) : values_(std::move(counts)) {}
@@ -68,7 +67,7 @@ struct PadWidth {
 };
 class PadWidths {
  public:
-  template <std::integral T>
+  template <Integer T>
   PadWidths(T both) : all_{{static_cast<i64>(both), static_cast<i64>(both)}}, same_(true) {}
   PadWidths(i64 low, i64 high) : all_{{low, high}}, same_(true) {}
   PadWidths(std::initializer_list<PadWidth> by_axis) : all_(by_axis) {}
@@ -80,8 +79,8 @@ class PadWidths {
   std::vector<PadWidth> all_;
   bool same_ = false;
 };
-// What the new elements are: a constant, the edge, the array again (wrap), or its mirror image without (reflect) or with
-// (symmetric) the edge itself.
+// What the new elements are: a constant, the edge, the array again (wrap), or its mirror image without (reflect) or
+// with (symmetric) the edge itself.
 enum class PadMode : std::uint8_t { constant, edge, wrap, reflect, symmetric };
 struct PadOptions {
   PadMode mode = PadMode::constant;

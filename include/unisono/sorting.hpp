@@ -16,8 +16,8 @@ Array argsort(In x, const SortOptions& options = {});
 struct TopK {
   Array values, indices;
 };
-// The k largest elements along the last axis in falling order, and where they stand; the first of equal ones comes first.
-// Throws ShapeError when there are fewer.
+// The k largest elements along the last axis in falling order, and where they stand; the first of equal ones comes
+// first. Throws ShapeError when there are fewer.
 TopK top_k(In x, i64 k);
 
 }  // namespace uni

@@ -34,9 +34,7 @@ Array::~Array() {
 namespace {
 Array scalar_array(detail::HostScalar scalar) {
   const bool strong = scalar.kind == detail::HostScalar::Kind::boolean;
-  const Dtype dtype = strong                                             ? Dtype::b8
-                      : scalar.kind == detail::HostScalar::Kind::real ? Dtype::f32
-                                                                         : Dtype::i32;
+  const Dtype dtype = strong ? Dtype::b8 : scalar.kind == detail::HostScalar::Kind::real ? Dtype::f32 : Dtype::i32;
   const ir::Scalar value = api::constant("Array", scalar, dtype);
   // Inside traced code a constant of the program; outside just bytes, which need no backend to run.
   if (!core::evaluating()) return lax::full_scalar(value, {}, !strong);
@@ -54,7 +52,8 @@ bool Array::weak() const { return core::type_of(*this).weak; }
 i64 Array::shape(int axis) const {
   const Dims& dims = shape();
   if (axis < -dims.rank() || axis >= dims.rank())
-    api::fail<ShapeError>(base::cat("shape: axis ", axis, " of ", ir::to_string(core::type_of(*this)), " does not exist"));
+    api::fail<ShapeError>(
+        base::cat("shape: axis ", axis, " of ", ir::to_string(core::type_of(*this)), " does not exist"));
   return dims[axis];
 }
 
@@ -64,19 +63,22 @@ Array& Array::operator*=(In other) & { return *this = multiply(In(*this, other.w
 Array& Array::operator/=(In other) & { return *this = divide(In(*this, other.where()), other); }
 
 namespace {
-constexpr std::string_view branch_advice = "use cond or while_loop to act on a traced value, or return it and read it outside";
+constexpr std::string_view branch_advice =
+    "use cond or while_loop to act on a traced value, or return it and read it outside";
 
 void refuse_key(std::string_view who, Dtype dtype) {
   if (dtype == Dtype::key)
-    api::fail<DtypeError>(base::cat(who, ": a random key has no numeric value"), "draw from it with uniform, bits, ...");
+    api::fail<DtypeError>(base::cat(who, ": a random key has no numeric value"),
+                          "draw from it with uniform, bits, ...");
 }
 }  // namespace
 
 void Array::read_item(void* out, Dtype dtype, Location where) const {
   const core::At at(where);
   if (size() != 1)
-    api::fail<ShapeError>(base::cat("item: ", ir::to_string(core::type_of(*this)), " does not hold exactly one element"),
-                          "index it, or use to_vector");
+    api::fail<ShapeError>(
+        base::cat("item: ", ir::to_string(core::type_of(*this)), " does not hold exactly one element"),
+        "index it, or use to_vector");
   refuse_key("item", this->dtype());
   const runtime::BufferPtr buffer = api::read("item", *this, branch_advice);
   api::store(dtype, static_cast<std::byte*>(out), api::load(buffer->dtype(), buffer->data()));

@@ -64,8 +64,8 @@ Array put_slices(const Array& x, const Array& part, const IndexPlan& plan) {
   }
   const ir::Type part_type = core::type_of(turned);
   const Array zero = lax::full_scalar(ir::Scalar::of_int(type.dtype, 0), {}, part_type.weak);
-  const Array chosen = lax::pad(lax::full_int(1, Dtype::b8, part_type.shape), lax::full_int(0, Dtype::b8, {}), low, high,
-                                interior);
+  const Array chosen =
+      lax::pad(lax::full_int(1, Dtype::b8, part_type.shape), lax::full_int(0, Dtype::b8, {}), low, high, interior);
   const Array spread = lax::pad(turned, zero, low, high, interior);
   return lax::reshape(lax::select(chosen, spread, whole), type.shape);
 }
@@ -128,8 +128,8 @@ Array read_plan(const Array& x, const IndexPlan& plan, const AtOptions& options)
     if (plan.batch.rank() == 0) return take_window(sliced, plan);
   }
   const Array front = permuted(sliced, advanced_first(plan));
-  const ir::Scalar fill = options.fill ? constant("get", detail::HostScalar::of(*options.fill), x.dtype())
-                                       : fill_value(x.dtype());
+  const ir::Scalar fill =
+      options.fill ? constant("get", detail::HostScalar::of(*options.fill), x.dtype()) : fill_value(x.dtype());
   const Array rows = lax::gather(front, index_columns(plan.indices), m, fill);
   const std::vector<int> order = batch_first(plan);
   return permuted(lax::reshape(rows, permuted_shape(plan.result, order)), inverse(order));
@@ -151,11 +151,16 @@ Array AtIndex::get(const AtOptions& options) const {
 namespace {
 Binary combiner(ops::Combine combine) {
   switch (combine) {
-    case ops::Combine::set: return [](const Array&, const Array& value) { return value; };
-    case ops::Combine::add: return lax::add;
-    case ops::Combine::mul: return lax::mul;
-    case ops::Combine::min: return lax::minimum;
-    case ops::Combine::max: return lax::maximum;
+    case ops::Combine::set:
+      return [](const Array&, const Array& value) { return value; };
+    case ops::Combine::add:
+      return lax::add;
+    case ops::Combine::mul:
+      return lax::mul;
+    case ops::Combine::min:
+      return lax::minimum;
+    case ops::Combine::max:
+      return lax::maximum;
   }
   throw InternalError("an update of an unknown kind");
 }
@@ -176,7 +181,8 @@ Array fit_value(std::string_view who, const Array& value, const Dims& shape) {
   bool fits = value.rank() <= shape.rank();
   for (int i = 1; fits && i <= value.rank(); ++i) fits = value.shape()[-i] == shape[-i] || value.shape()[-i] == 1;
   if (!fits)
-    fail<ShapeError>(base::cat(who, ": a value of shape ", both[1], " does not broadcast to the indexed shape ", shape));
+    fail<ShapeError>(
+        base::cat(who, ": a value of shape ", both[1], " does not broadcast to the indexed shape ", shape));
   return lax::broadcast_to(value, shape);
 }
 

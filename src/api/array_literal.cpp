@@ -86,8 +86,8 @@ Array from_bytes(const void* data, Dtype dtype, const Dims& shape, Location wher
 void detail::check_count(std::size_t count, const Dims& shape, Location where) {
   const core::At at(where);
   if (static_cast<i64>(count) != shape.count())
-    api::fail<ShapeError>(base::cat("array: ", count, " values do not fill the shape ", shape, ", which takes ",
-                                    shape.count()));
+    api::fail<ShapeError>(
+        base::cat("array: ", count, " values do not fill the shape ", shape, ", which takes ", shape.count()));
 }
 
 }  // namespace uni

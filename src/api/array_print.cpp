@@ -164,7 +164,8 @@ std::string to_string(const Array& array) {
   const std::string type = ir::to_string(core::type_of(array));
   const Array value = core::known_value(array);
   const detail::Concrete* concrete = core::concrete(value);
-  if (!concrete) return base::cat("<", type, " in `", static_cast<const detail::Tracer&>(*value.node()).life->name, "`>");
+  if (!concrete)
+    return base::cat("<", type, " in `", static_cast<const detail::Tracer&>(*value.node()).life->name, "`>");
   if (concrete->donated) return base::cat("<", type, ", donated>");
   const Dims& shape = array.shape();
   if (shape.count() == 0) return "[]";

@@ -43,22 +43,35 @@ bool nonzero(detail::HostScalar v) { return v.kind == detail::HostScalar::Kind::
 detail::HostScalar load(Dtype dtype, const std::byte* from) {
   using detail::HostScalar;
   switch (dtype) {
-    case Dtype::b8: return HostScalar::of(element<std::uint8_t>(from) != 0);
-    case Dtype::i8: return HostScalar::of(element<std::int8_t>(from));
-    case Dtype::i16: return HostScalar::of(element<std::int16_t>(from));
-    case Dtype::i32: return HostScalar::of(element<std::int32_t>(from));
-    case Dtype::i64: return HostScalar::of(element<std::int64_t>(from));
-    case Dtype::u8: return HostScalar::of(element<std::uint8_t>(from));
-    case Dtype::u16: return HostScalar::of(element<std::uint16_t>(from));
-    case Dtype::u32: return HostScalar::of(element<std::uint32_t>(from));
+    case Dtype::b8:
+      return HostScalar::of(element<std::uint8_t>(from) != 0);
+    case Dtype::i8:
+      return HostScalar::of(element<std::int8_t>(from));
+    case Dtype::i16:
+      return HostScalar::of(element<std::int16_t>(from));
+    case Dtype::i32:
+      return HostScalar::of(element<std::int32_t>(from));
+    case Dtype::i64:
+      return HostScalar::of(element<std::int64_t>(from));
+    case Dtype::u8:
+      return HostScalar::of(element<std::uint8_t>(from));
+    case Dtype::u16:
+      return HostScalar::of(element<std::uint16_t>(from));
+    case Dtype::u32:
+      return HostScalar::of(element<std::uint32_t>(from));
     case Dtype::u64:
-    case Dtype::key: return HostScalar::of(element<std::uint64_t>(from));
-    case Dtype::f16: return HostScalar::of(static_cast<float>(element<f16>(from)));
-    case Dtype::bf16: return HostScalar::of(static_cast<float>(element<bf16>(from)));
+    case Dtype::key:
+      return HostScalar::of(element<std::uint64_t>(from));
+    case Dtype::f16:
+      return HostScalar::of(static_cast<float>(element<f16>(from)));
+    case Dtype::bf16:
+      return HostScalar::of(static_cast<float>(element<bf16>(from)));
     case Dtype::f32:
-    case Dtype::c64: return HostScalar::of(element<float>(from));
+    case Dtype::c64:
+      return HostScalar::of(element<float>(from));
     case Dtype::f64:
-    case Dtype::c128: return HostScalar::of(element<double>(from));
+    case Dtype::c128:
+      return HostScalar::of(element<double>(from));
   }
   throw InternalError("load of an unknown dtype");
 }
@@ -70,22 +83,37 @@ double load_imaginary(Dtype dtype, const std::byte* from) {
 
 void store(Dtype dtype, std::byte* to, detail::HostScalar v) {
   switch (dtype) {
-    case Dtype::b8: return put(to, static_cast<std::uint8_t>(nonzero(v)));
-    case Dtype::i8: return put(to, integer_from<std::int8_t>(v));
-    case Dtype::i16: return put(to, integer_from<std::int16_t>(v));
-    case Dtype::i32: return put(to, integer_from<std::int32_t>(v));
-    case Dtype::i64: return put(to, integer_from<std::int64_t>(v));
-    case Dtype::u8: return put(to, integer_from<std::uint8_t>(v));
-    case Dtype::u16: return put(to, integer_from<std::uint16_t>(v));
-    case Dtype::u32: return put(to, integer_from<std::uint32_t>(v));
+    case Dtype::b8:
+      return put(to, static_cast<std::uint8_t>(nonzero(v)));
+    case Dtype::i8:
+      return put(to, integer_from<std::int8_t>(v));
+    case Dtype::i16:
+      return put(to, integer_from<std::int16_t>(v));
+    case Dtype::i32:
+      return put(to, integer_from<std::int32_t>(v));
+    case Dtype::i64:
+      return put(to, integer_from<std::int64_t>(v));
+    case Dtype::u8:
+      return put(to, integer_from<std::uint8_t>(v));
+    case Dtype::u16:
+      return put(to, integer_from<std::uint16_t>(v));
+    case Dtype::u32:
+      return put(to, integer_from<std::uint32_t>(v));
     case Dtype::u64:
-    case Dtype::key: return put(to, integer_from<std::uint64_t>(v));
-    case Dtype::f16: return put(to, f16(float_from<float>(v)));
-    case Dtype::bf16: return put(to, bf16(float_from<float>(v)));
-    case Dtype::f32: return put(to, float_from<float>(v));
-    case Dtype::f64: return put(to, float_from<double>(v));
-    case Dtype::c64: return put(to, Complex<float>{float_from<float>(v), 0});
-    case Dtype::c128: return put(to, Complex<double>{float_from<double>(v), 0});
+    case Dtype::key:
+      return put(to, integer_from<std::uint64_t>(v));
+    case Dtype::f16:
+      return put(to, f16(float_from<float>(v)));
+    case Dtype::bf16:
+      return put(to, bf16(float_from<float>(v)));
+    case Dtype::f32:
+      return put(to, float_from<float>(v));
+    case Dtype::f64:
+      return put(to, float_from<double>(v));
+    case Dtype::c64:
+      return put(to, Complex<float>{float_from<float>(v), 0});
+    case Dtype::c128:
+      return put(to, Complex<double>{float_from<double>(v), 0});
   }
 }
 

@@ -15,8 +15,8 @@ double load_imaginary(Dtype dtype, const std::byte* from);
 // Writes a value with the rules of astype: floats are cut towards zero and saturate, integers wrap.
 void store(Dtype dtype, std::byte* to, detail::HostScalar value);
 
-// The whole array in host memory. Throws TraceError when it is traced, saying where and what helps; `who` is the reading
-// function and `instead` its cure.
+// The whole array in host memory. Throws TraceError when it is traced, saying where and what helps; `who` is the
+// reading function and `instead` its cure.
 runtime::BufferPtr read(std::string_view who, const Array& a, std::string_view instead);
 // Whether the values can be read now.
 bool readable(const Array& a);

@@ -53,9 +53,12 @@ Arrays mask_positions(const Array& mask) {
 int axes_taken(const IndexItem& item) {
   switch (item.kind()) {
     case IndexItem::Kind::newaxis:
-    case IndexItem::Kind::ellipsis: return 0;
-    case IndexItem::Kind::array: return is_bool(item.array().dtype()) ? item.array().rank() : 1;
-    default: return 1;
+    case IndexItem::Kind::ellipsis:
+      return 0;
+    case IndexItem::Kind::array:
+      return is_bool(item.array().dtype()) ? item.array().rank() : 1;
+    default:
+      return 1;
   }
 }
 
@@ -69,8 +72,8 @@ int count_open_axes(const ir::Type& type, const Index& index) {
     ellipses += item.kind() == IndexItem::Kind::ellipsis ? 1 : 0;
   }
   if (taken > type.shape.rank())
-    fail<ShapeError>(base::cat("index: ", taken, " indices for ", describe(type), ", which has ", type.shape.rank(),
-                               " axes"));
+    fail<ShapeError>(
+        base::cat("index: ", taken, " indices for ", describe(type), ", which has ", type.shape.rank(), " axes"));
   if (ellipses > 1) fail<ShapeError>("index: more than one ellipsis");
   return type.shape.rank() - taken;
 }
@@ -84,8 +87,8 @@ int expand_array(const ir::Type& type, const Array& array, int axis, Expanded& o
   }
   for (int i = 0; i < array.rank(); ++i) {
     if (array.shape()[i] != type.shape[axis + i])
-      fail<ShapeError>(base::cat("index: a mask of shape ", array.shape(), " does not fit axis ", axis + i, " of ",
-                                 describe(type)));
+      fail<ShapeError>(
+          base::cat("index: a mask of shape ", array.shape(), " does not fit axis ", axis + i, " of ", describe(type)));
     out.shape.push_back(type.shape[axis + i]);
   }
   if (array.rank() == 0) {  // an axis of size 1, taken or not
@@ -117,8 +120,12 @@ Expanded expand(const ir::Type& type, const Index& index) {
         if (open == 0) out.entries.push_back({.kind = Entry::Kind::gap});
         whole_axes(open);
         break;
-      case IndexItem::Kind::newaxis: out.entries.push_back({.kind = Entry::Kind::newaxis}); break;
-      case IndexItem::Kind::array: axis += expand_array(type, item.array(), axis, out); break;
+      case IndexItem::Kind::newaxis:
+        out.entries.push_back({.kind = Entry::Kind::newaxis});
+        break;
+      case IndexItem::Kind::array:
+        axis += expand_array(type, item.array(), axis, out);
+        break;
       case IndexItem::Kind::integer:
         out.entries.push_back({.kind = Entry::Kind::integer, .integer = item.integer()});
         out.shape.push_back(type.shape[axis++]);
@@ -155,7 +162,8 @@ AxisSlice resolve_slice(const Slice& s, i64 size) {
 
 i64 resolve_integer(i64 i, i64 size, int axis, const Dims& shape) {
   if (i < -size || i >= size)
-    fail<ShapeError>(base::cat("index: ", i, " is out of range for axis ", axis, " of size ", size, " of shape ", shape));
+    fail<ShapeError>(
+        base::cat("index: ", i, " is out of range for axis ", axis, " of size ", size, " of shape ", shape));
   return i < 0 ? i + size : i;
 }
 
@@ -184,14 +192,13 @@ IndexPlan plan_index(const ir::Type& type, const Index& index, OutOfBounds mode)
     const bool consumes = entry.kind != Entry::Kind::newaxis && entry.kind != Entry::Kind::gap;
     const i64 size = consumes ? e.shape[axis] : 1;
     AxisSlice slice{0, size, 1, false};
-    const bool advanced =
-        entry.kind == Entry::Kind::array || (arrays && entry.kind == Entry::Kind::integer);
+    const bool advanced = entry.kind == Entry::Kind::array || (arrays && entry.kind == Entry::Kind::integer);
     if (advanced) {
       if (plan.advanced.empty()) plan.batch_at = result.rank();
       apart = apart || closed;
       const bool constant = entry.kind == Entry::Kind::integer;
-      plan.indices.push_back(constant ? lax::full_int(resolve_integer(entry.integer, size, axis, e.shape), Dtype::i32, {})
-                                      : entry.array);
+      plan.indices.push_back(
+          constant ? lax::full_int(resolve_integer(entry.integer, size, axis, e.shape), Dtype::i32, {}) : entry.array);
       plan.advanced.push_back(axis);
     } else {
       closed = !plan.advanced.empty();

@@ -22,10 +22,10 @@ struct IndexPlan {
   // index is made of slices and integers alone.
   std::vector<int> advanced;
   Arrays indices;
-  Dims batch;         // the shape of the indices
-  Dims result;        // of the whole expression
-  int batch_at = 0;   // where the batch axes stand in the result
-  Dims basic_shape;   // after slicing
+  Dims batch;        // the shape of the indices
+  Dims result;       // of the whole expression
+  int batch_at = 0;  // where the batch axes stand in the result
+  Dims basic_shape;  // after slicing
 };
 
 // Throws ShapeError for too many indices, two ellipses, a constant integer out of range, masks that do not fit,

@@ -7,10 +7,11 @@
 
 namespace uni::api {
 
-// A number in both notations, shortest digits that tell it from its neighbours in its dtype, at most 8 behind the point.
+// A number in both notations, shortest digits that tell it from its neighbours in its dtype, at most 8 behind the
+// point.
 struct Decimal {
-  std::string whole, fraction;                    // of the positional form
-  std::string lead, digits, exponent;            // of the scientific form: lead.digits e exponent ("+05")
+  std::string whole, fraction;         // of the positional form
+  std::string lead, digits, exponent;  // of the scientific form: lead.digits e exponent ("+05")
   bool negative = false;
 };
 Decimal decimal(Dtype dtype, double value);

@@ -93,8 +93,7 @@ Array floor_divide_values(const Array& x, const Array& y) {
 Array mod_values(const Array& x, const Array& y) {
   if (is_complex(x.dtype())) fail<DtypeError>(base::cat("mod: takes real numbers, not ", name(x.dtype())));
   const Array zero = constant_like(x, 0);
-  const Array divisor =
-      is_integer(x.dtype()) ? lax::select(lax::eq(y, zero), constant_like(y, 1), y) : y;
+  const Array divisor = is_integer(x.dtype()) ? lax::select(lax::eq(y, zero), constant_like(y, 1), y) : y;
   const Array remainder = lax::rem(x, divisor);
   if (is_unsigned(x.dtype())) return remainder;
   const Array wrong_side = lax::ne(lax::lt(remainder, zero), lax::lt(divisor, zero));
@@ -183,9 +182,7 @@ Array right_shift(In x, In count) {
     return is_unsigned(a.dtype()) ? lax::shift_right_logical(a, n) : lax::shift_right_arithmetic(a, n);
   });
 }
-Array right_shift_logical(In x, In count) {
-  return shift("right_shift_logical", x, count, lax::shift_right_logical);
-}
+Array right_shift_logical(In x, In count) { return shift("right_shift_logical", x, count, lax::shift_right_logical); }
 
 Array operator+(In x, In y) { return add(x, y); }
 Array operator-(In x, In y) { return subtract(x, y); }

@@ -106,8 +106,8 @@ Array conv(In x, In kernel, const ConvOptions& options) {
 namespace {
 ops::Window pool_window(std::string_view who, const Array& x, const Counts& window, const PoolOptions& options) {
   if (x.rank() < 3)
-    fail<ShapeError>(base::cat(who, ": ", ir::to_string(core::type_of(x)),
-                               " needs at least three axes (batch, space, channels)"));
+    fail<ShapeError>(
+        base::cat(who, ": ", ir::to_string(core::type_of(x)), " needs at least three axes (batch, space, channels)"));
   const int spatial = x.rank() - 2;
   const Dims size = per_axis(who, "the window", window, spatial);
   const Dims stride = options.stride ? per_axis(who, "stride", *options.stride, spatial) : size;

@@ -36,8 +36,9 @@ bool is_real(const HostScalar& s) { return s.kind == HostScalar::Kind::real; }
 // How many values lie from start on before stop; exact for integers.
 i64 steps(const HostScalar& start, const HostScalar& stop, const HostScalar& step) {
   const double count = std::ceil((as_double(stop) - as_double(start)) / as_double(step));
-  if (!(count < 0x1p40)) fail<ShapeError>(base::cat("arange: ", as_double(start), " to ", as_double(stop), " by ",
-                                                    as_double(step), " has too many elements"));
+  if (!(count < 0x1p40))
+    fail<ShapeError>(base::cat("arange: ", as_double(start), " to ", as_double(stop), " by ", as_double(step),
+                               " has too many elements"));
   return count > 0 ? static_cast<i64>(count) : 0;
 }
 
@@ -120,14 +121,12 @@ Array linspace(In start, In stop, i64 count, const LinspaceOptions& options) {
   const Array first = prepare("linspace", start, type, shape), last = prepare("linspace", stop, type, shape);
   const i64 intervals = options.endpoint ? count - 1 : count;
   const Array position = lax::iota(type.dtype, shape, 0);
-  const Array fraction = intervals > 0
-                             ? lax::div(position, lax::full(static_cast<double>(intervals), type.dtype, shape))
-                             : position;
+  const Array fraction =
+      intervals > 0 ? lax::div(position, lax::full(static_cast<double>(intervals), type.dtype, shape)) : position;
   const Array one = lax::full(1, type.dtype, shape);
   // Both ends weighted, so that neither end nor the middle is rounded twice.
   Array out = lax::add(lax::mul(first, lax::sub(one, fraction)), lax::mul(last, fraction));
-  if (options.endpoint && count > 1)
-    out = lax::select(lax::eq(fraction, one), last, out);
+  if (options.endpoint && count > 1) out = lax::select(lax::eq(fraction, one), last, out);
   if (options.dtype && !is_inexact(*options.dtype)) return lax::convert(lax::floor(out), *options.dtype);
   return out;
 }

@@ -29,7 +29,7 @@ int position(const Labels& labels, Label label) {
 }
 
 struct Spec {
-  std::string text;                 // without spaces
+  std::string text;  // without spaces
   std::vector<std::string> inputs;
   std::string output;
   bool explicit_output = false;
@@ -52,8 +52,8 @@ Spec parse_spec(std::string_view text, std::size_t operands) {
   }
   spec.inputs.push_back(left.substr(start));
   if (spec.inputs.size() != operands)
-    fail<ShapeError>(base::cat("einsum: \"", spec.text, "\" names ", spec.inputs.size(), " operands, ", operands,
-                               " are given"));
+    fail<ShapeError>(
+        base::cat("einsum: \"", spec.text, "\" names ", spec.inputs.size(), " operands, ", operands, " are given"));
   return spec;
 }
 
@@ -68,7 +68,8 @@ Labels read_labels(const Spec& spec, const std::string& part, int open) {
       continue;
     }
     if (part.compare(i, 3, "...") != 0 || ellipsis)
-      fail<ShapeError>(base::cat("einsum: \"", spec.text, "\": unexpected \"", std::string(1, c), "\" in \"", part, "\""));
+      fail<ShapeError>(
+          base::cat("einsum: \"", spec.text, "\": unexpected \"", std::string(1, c), "\" in \"", part, "\""));
     ellipsis = true;
     for (int k = open; k > 0; --k) labels.push_back(-k);
     i += 2;
@@ -108,7 +109,8 @@ Term make_term(const Spec& spec, std::size_t number, const Array& array) {
 }
 
 std::string label_text(Label label) {
-  return label < 0 ? base::cat("axis ", label, " of the ellipsis") : base::cat("label ", std::string(1, static_cast<char>(label)));
+  return label < 0 ? base::cat("axis ", label, " of the ellipsis")
+                   : base::cat("label ", std::string(1, static_cast<char>(label)));
 }
 
 // Sizes by label. Axes of size 1 give way to longer ones and are dropped where they do.
@@ -124,8 +126,8 @@ std::map<Label, i64> agree_on_sizes(std::vector<Term>& terms) {
         sizes[label] = size;
         owner[label] = t;
       } else if (size != 1 && size != known->second) {
-        fail<ShapeError>(base::cat("einsum: ", label_text(label), " has size ", known->second, " in operand ", owner[label],
-                                   " and ", size, " in operand ", t));
+        fail<ShapeError>(base::cat("einsum: ", label_text(label), " has size ", known->second, " in operand ",
+                                   owner[label], " and ", size, " in operand ", t));
       }
     }
   }

@@ -88,13 +88,14 @@ namespace {
 // Scalar starts, one per axis, of one dtype.
 Arrays window_starts(std::string_view who, const Array& x, const Arrays& starts) {
   if (static_cast<int>(starts.size()) != x.rank())
-    fail<ShapeError>(base::cat(who, ": ", starts.size(), " starts for ", ir::to_string(core::type_of(x)), ", which has ",
-                               x.rank(), " axes"));
+    fail<ShapeError>(base::cat(who, ": ", starts.size(), " starts for ", ir::to_string(core::type_of(x)),
+                               ", which has ", x.rank(), " axes"));
   Dtype dtype = Dtype::i32;
   Arrays out;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     if (starts[i].rank() != 0)
-      fail<ShapeError>(base::cat(who, ": start ", i, " is ", ir::to_string(core::type_of(starts[i])), ", not a scalar"));
+      fail<ShapeError>(
+          base::cat(who, ": start ", i, " is ", ir::to_string(core::type_of(starts[i])), ", not a scalar"));
     const Array index = as_indices(who, starts[i]);
     out.push_back(resolve_negative(index, x.shape()[static_cast<int>(i)], OutOfBounds::standard));
     if (out.back().dtype() == Dtype::i64) dtype = Dtype::i64;
@@ -220,8 +221,7 @@ Array searchsorted(In sorted, In values, const SearchOptions& options) {
     const Array middle = lax::add(low, lax::div(lax::sub(high, low), two));
     const Array element = lax::reshape(lax::gather(haystack, index_columns({middle})), shape);
     const Array open = lax::lt(low, high);
-    const Array behind =
-        options.right ? lax::logical_not(before(wanted, element)) : before(element, wanted);
+    const Array behind = options.right ? lax::logical_not(before(wanted, element)) : before(element, wanted);
     low = lax::select(lax::bit_and(open, behind), lax::add(middle, one), low);
     high = lax::select(lax::bit_and(open, lax::logical_not(behind)), middle, high);
   }

@@ -80,10 +80,12 @@ Array logical_not(In x) {
 }
 
 Array isnan(In x) {
-  return classify("isnan", x, [](const Array& a) { return lax::ne(a, a); }, lax::bit_or, false);
+  return classify(
+      "isnan", x, [](const Array& a) { return lax::ne(a, a); }, lax::bit_or, false);
 }
 Array isinf(In x) {
-  return classify("isinf", x, [](const Array& a) { return lax::eq(lax::abs(a), infinity_like(a)); }, lax::bit_or, false);
+  return classify(
+      "isinf", x, [](const Array& a) { return lax::eq(lax::abs(a), infinity_like(a)); }, lax::bit_or, false);
 }
 Array isfinite(In x) { return classify("isfinite", x, lax::is_finite, lax::bit_and, true); }
 

@@ -112,7 +112,8 @@ Array vdot(In x, In y) {
   Factors f = factors("vdot", x, y);
   if (f.x.size() != f.y.size())
     fail<ShapeError>(base::cat("vdot: lhs ", ir::to_string(core::type_of(f.x)), " and rhs ",
-                               ir::to_string(core::type_of(f.y)), " have ", f.x.size(), " and ", f.y.size(), " elements"));
+                               ir::to_string(core::type_of(f.y)), " have ", f.x.size(), " and ", f.y.size(),
+                               " elements"));
   if (is_complex(f.x.dtype())) f.x = lax::conj(f.x);
   return contract_axes("vdot", {lax::reshape(f.x, {f.x.size()}), lax::reshape(f.y, {f.y.size()})}, 0, 0);
 }

@@ -42,10 +42,13 @@ Dtype widened(Dtype dtype) {
   switch (dtype) {
     case Dtype::b8:
     case Dtype::i8:
-    case Dtype::i16: return Dtype::i32;
+    case Dtype::i16:
+      return Dtype::i32;
     case Dtype::u8:
-    case Dtype::u16: return Dtype::u32;
-    default: return dtype;
+    case Dtype::u16:
+      return Dtype::u32;
+    default:
+      return dtype;
   }
 }
 
@@ -307,9 +310,9 @@ Array cumulative(std::string_view who, const In& x, const CumulativeOptions& opt
   const double infinity = std::numeric_limits<double>::infinity();
   const bool infinite = neutral == infinity || neutral == -infinity;
   const Array empty = lax::full(0, total.dtype(), {0}, total.weak());
-  const Array filler = !infinite       ? lax::full(neutral, total.dtype(), {}, total.weak())
+  const Array filler = !infinite     ? lax::full(neutral, total.dtype(), {}, total.weak())
                        : neutral < 0 ? lax::reduce_max(empty, {0})
-                                       : lax::reduce_min(empty, {0});
+                                     : lax::reduce_min(empty, {0});
   for (i64 reach = 1; reach < size; reach *= 2) {
     Dims low = none, high = none;
     (options.reverse ? high : low)[axis] = reach;

@@ -54,7 +54,8 @@ std::vector<PadWidth> widths_by_axis(const PadWidths& widths, const ir::Type& ty
   std::vector<PadWidth> out = widths.all();
   if (widths.same()) out.assign(rank, out[0]);
   if (out.size() != rank)
-    fail<ShapeError>(base::cat("pad: ", out.size(), " widths for ", ir::to_string(type), ", which has ", rank, " axes"));
+    fail<ShapeError>(
+        base::cat("pad: ", out.size(), " widths for ", ir::to_string(type), ", which has ", rank, " axes"));
   for (const PadWidth& w : out)
     if (w.low < 0 || w.high < 0) fail<ShapeError>(base::cat("pad: the width (", w.low, ", ", w.high, ") is negative"));
   return out;
@@ -75,7 +76,8 @@ Array pad_axis(const Array& x, int axis, PadWidth width, PadMode mode) {
   const i64 size = x.shape()[axis];
   if (width.low == 0 && width.high == 0) return x;
   if (size == 0)
-    fail<ShapeError>(base::cat("pad: axis ", axis, " of ", ir::to_string(core::type_of(x)), " has no elements to repeat"));
+    fail<ShapeError>(
+        base::cat("pad: axis ", axis, " of ", ir::to_string(core::type_of(x)), " has no elements to repeat"));
   Arrays parts;
   for (i64 i = -width.low; i < size + width.high;) {
     const i64 first = source_of(i, size, mode);

@@ -35,8 +35,8 @@ Dims resolve_shape(const ir::Type& type, const Dims& shape) {
   Dims out = shape;
   const bool fits = open < 0 ? known == type.count() : known != 0 && type.count() % known == 0;
   if (!fits)
-    fail<ShapeError>(base::cat("reshape: ", ir::to_string(type), " of ", type.count(), " elements does not fit the shape ",
-                               shape));
+    fail<ShapeError>(
+        base::cat("reshape: ", ir::to_string(type), " of ", type.count(), " elements does not fit the shape ", shape));
   if (open >= 0) out[open] = type.count() / known;
   return out;
 }
@@ -60,8 +60,8 @@ Array transpose(In x, const Axes& permutation) {
   std::vector<int> order = resolve_axes("transpose", permutation, a.type);
   if (permutation.all()) std::reverse(order.begin(), order.end());
   if (static_cast<int>(order.size()) != a.rank())
-    fail<ShapeError>(base::cat("transpose: ", order.size(), " axes are named of ", ir::to_string(a.type), ", which has ",
-                               a.rank()));
+    fail<ShapeError>(
+        base::cat("transpose: ", order.size(), " axes are named of ", ir::to_string(a.type), ", which has ", a.rank()));
   return lax::transpose(a.array, order);
 }
 
@@ -193,9 +193,9 @@ std::vector<i64> cut_positions(const ir::Type& type, int axis, const Counts& sec
   const i64 count = sections.values()[0];
   if (count <= 0) fail<ShapeError>(base::cat("split: ", count, " parts"));
   if (size % count != 0 && !uneven)
-    fail<ShapeError>(base::cat("split: axis ", axis, " of ", ir::to_string(type), " does not divide into ", count,
-                               " equal parts"),
-                     "pass .uneven = true");
+    fail<ShapeError>(
+        base::cat("split: axis ", axis, " of ", ir::to_string(type), " does not divide into ", count, " equal parts"),
+        "pass .uneven = true");
   for (i64 i = 0; i < count; ++i) cuts.push_back(cuts.back() + size / count + (i < size % count ? 1 : 0));
   return cuts;
 }
@@ -207,8 +207,7 @@ Arrays split(In x, const Counts& sections, const SplitOptions& options) {
   const int axis = resolve_axis("split", options.axis, a.type);
   const std::vector<i64> cuts = cut_positions(a.type, axis, sections, options.uneven);
   Arrays out;
-  for (std::size_t i = 1; i < cuts.size(); ++i)
-    out.push_back(lax::slice_axis(a.array, axis, cuts[i - 1], cuts[i]));
+  for (std::size_t i = 1; i < cuts.size(); ++i) out.push_back(lax::slice_axis(a.array, axis, cuts[i - 1], cuts[i]));
   return out;
 }
 

@@ -62,9 +62,8 @@ Array sign_bit(const Array& x) {
 using namespace api;
 
 Array abs(In x) {
-  return numeric("abs", x, [](const Array& a) {
-    return is_bool(a.dtype()) || is_unsigned(a.dtype()) ? a : lax::abs(a);
-  });
+  return numeric("abs", x,
+                 [](const Array& a) { return is_bool(a.dtype()) || is_unsigned(a.dtype()) ? a : lax::abs(a); });
 }
 Array sign(In x) {
   const core::At at(x.where());
@@ -110,7 +109,8 @@ Array exp2(In x) {
 Array expm1(In x) { return inexact_unary("expm1", x, lax::expm1); }
 Array log(In x) { return inexact_unary("log", x, lax::log); }
 Array log2(In x) {
-  return inexact_unary("log2", x, [](const Array& a) { return lax::div(lax::log(a), constant_like(a, std::numbers::ln2)); });
+  return inexact_unary("log2", x,
+                       [](const Array& a) { return lax::div(lax::log(a), constant_like(a, std::numbers::ln2)); });
 }
 Array log10(In x) {
   return inexact_unary("log10", x,
@@ -156,7 +156,8 @@ Array angle(In x) {
 }
 Array make_complex(In x, In y) {
   const core::At at(x.where());
-  ValueType type = promote("make_complex", to_inexact("make_complex", value_type(x)), to_inexact("make_complex", value_type(y)));
+  ValueType type =
+      promote("make_complex", to_inexact("make_complex", value_type(x)), to_inexact("make_complex", value_type(y)));
   if (is_complex(type.dtype)) fail<DtypeError>("make_complex: takes real numbers");
   type = {type.dtype == Dtype::f64 ? Dtype::f64 : Dtype::f32, false};
   const Dims shape = broadcast_shapes("make_complex", {x, y});

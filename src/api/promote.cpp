@@ -57,28 +57,43 @@ static_assert(least_upper_bound(u4, i4) == i8 && least_upper_bound(u8, i1) == fw
 Node node_of(ValueType t) {
   if (t.weak) return is_complex(t.dtype) ? cw : is_float(t.dtype) ? fw : is_integer(t.dtype) ? iw : b1;
   switch (t.dtype) {
-    case Dtype::b8: return b1;
-    case Dtype::i8: return i1;
-    case Dtype::i16: return i2;
-    case Dtype::i32: return i4;
-    case Dtype::i64: return i8;
-    case Dtype::u8: return u1;
-    case Dtype::u16: return u2;
-    case Dtype::u32: return u4;
-    case Dtype::u64: return u8;
-    case Dtype::f16: return f2;
-    case Dtype::bf16: return bf;
-    case Dtype::f32: return f4;
-    case Dtype::f64: return f8;
-    case Dtype::c64: return c8;
-    default: return c16;
+    case Dtype::b8:
+      return b1;
+    case Dtype::i8:
+      return i1;
+    case Dtype::i16:
+      return i2;
+    case Dtype::i32:
+      return i4;
+    case Dtype::i64:
+      return i8;
+    case Dtype::u8:
+      return u1;
+    case Dtype::u16:
+      return u2;
+    case Dtype::u32:
+      return u4;
+    case Dtype::u64:
+      return u8;
+    case Dtype::f16:
+      return f2;
+    case Dtype::bf16:
+      return bf;
+    case Dtype::f32:
+      return f4;
+    case Dtype::f64:
+      return f8;
+    case Dtype::c64:
+      return c8;
+    default:
+      return c16;
   }
 }
 
 Dtype dtype_of_node(Node n) {
-  constexpr Dtype dtypes[nodes] = {Dtype::b8,  Dtype::i32,  Dtype::u8,  Dtype::u16, Dtype::u32, Dtype::u64,
-                                   Dtype::i8,  Dtype::i16,  Dtype::i32, Dtype::i64, Dtype::f32, Dtype::bf16,
-                                   Dtype::f16, Dtype::f32,  Dtype::f64, Dtype::c64, Dtype::c64, Dtype::c128};
+  constexpr Dtype dtypes[nodes] = {Dtype::b8,  Dtype::i32, Dtype::u8,  Dtype::u16, Dtype::u32, Dtype::u64,
+                                   Dtype::i8,  Dtype::i16, Dtype::i32, Dtype::i64, Dtype::f32, Dtype::bf16,
+                                   Dtype::f16, Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c64, Dtype::c128};
   return dtypes[n];
 }
 
@@ -96,9 +111,12 @@ Dtype weak_dtype(Dtype standard, ValueType a, ValueType b) {
 
 ValueType default_type(detail::HostScalar s) {
   switch (s.kind) {
-    case detail::HostScalar::Kind::boolean: return {Dtype::b8, false};
-    case detail::HostScalar::Kind::real: return {Dtype::f32, true};
-    default: return {Dtype::i32, true};
+    case detail::HostScalar::Kind::boolean:
+      return {Dtype::b8, false};
+    case detail::HostScalar::Kind::real:
+      return {Dtype::f32, true};
+    default:
+      return {Dtype::i32, true};
   }
 }
 }  // namespace
@@ -161,8 +179,8 @@ ir::Scalar integer_constant(std::string_view who, detail::HostScalar s, Dtype dt
     const bool high_enough = s.d > static_cast<double>(r.low) - 1 || s.d >= static_cast<double>(r.low);
     const bool fits = high_enough && s.d < static_cast<double>(r.high / 2 + 1) * 2;
     if (!fits) misfit(who, s.d, dtype);
-    return ir::Scalar::of_int(dtype, s.d < 0x1p63 ? static_cast<i64>(s.d)
-                                                  : static_cast<i64>(static_cast<std::uint64_t>(s.d)));
+    return ir::Scalar::of_int(dtype,
+                              s.d < 0x1p63 ? static_cast<i64>(s.d) : static_cast<i64>(static_cast<std::uint64_t>(s.d)));
   }
   if (s.i < r.low || (s.i > 0 && static_cast<std::uint64_t>(s.i) > r.high)) misfit(who, s.i, dtype);
   return ir::Scalar::of_int(dtype, s.i);
@@ -170,7 +188,8 @@ ir::Scalar integer_constant(std::string_view who, detail::HostScalar s, Dtype dt
 }  // namespace
 
 ir::Scalar constant(std::string_view who, detail::HostScalar s, Dtype dtype) {
-  if (dtype == Dtype::key) fail<DtypeError>(base::cat(who, ": a number is not a random key"), "make one with Key(seed)");
+  if (dtype == Dtype::key)
+    fail<DtypeError>(base::cat(who, ": a number is not a random key"), "make one with Key(seed)");
   if (is_integer(dtype)) return integer_constant(who, s, dtype);
   if (s.kind == detail::HostScalar::Kind::real) return ir::Scalar::of_double(dtype, s.d);
   const bool large = s.kind == detail::HostScalar::Kind::natural && s.i < 0;

@@ -33,10 +33,10 @@ void require_float(std::string_view who, Dtype dtype) {
 Array unit_uniform(const Array& key, Dtype dtype, const Dims& shape) {
   // The random bits become the fraction of a number in [1, 2).
   struct Form {
-    int drawn;        // bits
-    int dropped;      // low bits
-    Dtype bits;       // of the dtype's width
-    i64 one;          // the bits of 1
+    int drawn;    // bits
+    int dropped;  // low bits
+    Dtype bits;   // of the dtype's width
+    i64 one;      // the bits of 1
   };
   const Form f = dtype == Dtype::f16    ? Form{16, 6, Dtype::u16, 0x3c00}
                  : dtype == Dtype::bf16 ? Form{8, 1, Dtype::u16, 0x3f80}
@@ -162,8 +162,8 @@ Array randint(const Key& key, const Dims& shape, i64 low, i64 high, const Randin
   const int width = itemsize(dtype) == 8 ? 64 : 32;
   const Dtype word = width == 64 ? Dtype::u64 : Dtype::u32;
   const std::uint64_t mask = width == 64 ? ~std::uint64_t{0} : 0xffffffffu;
-  const i64 smallest = lowest(dtype).to_int(), largest = dtype == Dtype::u64 ? std::numeric_limits<i64>::max()
-                                                                            : highest(dtype).to_int();
+  const i64 smallest = lowest(dtype).to_int(),
+            largest = dtype == Dtype::u64 ? std::numeric_limits<i64>::max() : highest(dtype).to_int();
   low = std::clamp(low, smallest, largest);
   const bool beyond = high > largest;
   high = std::clamp(high, smallest, largest);

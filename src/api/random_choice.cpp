@@ -62,9 +62,7 @@ Array permutation(const Key& key, In n_or_array, const PermutationOptions& optio
 
 namespace {
 // The first `draws` of all entries, best score first.
-Array best_scores(const Array& scores, i64 draws) {
-  return lax::slice_axis(argsort(lax::neg(scores)), 0, 0, draws);
-}
+Array best_scores(const Array& scores, i64 draws) { return lax::slice_axis(argsort(lax::neg(scores)), 0, 0, draws); }
 
 Array chosen_indices(const Key& key, i64 n, const Dims& shape, const ChoiceOptions& options) {
   const Array& one = single_key("choice", key);
@@ -126,7 +124,8 @@ Array categorical(const Key& key, In logits, const CategoricalOptions& options) 
   i64 draws = 1;
   for (int i = 0; i < extra; ++i) draws *= shape[i];
   if (draws > type.shape[axis])
-    fail<ShapeError>(base::cat("categorical: ", draws, " draws without replacement from ", type.shape[axis], " classes"));
+    fail<ShapeError>(
+        base::cat("categorical: ", draws, " draws without replacement from ", type.shape[axis], " classes"));
   const Array scores = lax::add(gumbel_values(one, a.dtype(), type.shape), a);
   const Array order = argsort(lax::neg(scores), {.axis = axis});
   return lax::reshape(lax::move_axis(lax::slice_axis(order, axis, 0, draws), axis, 0), shape);

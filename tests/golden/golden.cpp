@@ -14,9 +14,9 @@ using namespace uni;
 
 namespace {
 const std::map<std::string, Dtype> dtypes = {
-    {"bool", Dtype::b8},     {"int8", Dtype::i8},       {"int16", Dtype::i16},     {"int32", Dtype::i32},
-    {"int64", Dtype::i64},   {"uint8", Dtype::u8},      {"uint16", Dtype::u16},    {"uint32", Dtype::u32},
-    {"uint64", Dtype::u64},  {"float16", Dtype::f16},   {"bfloat16", Dtype::bf16}, {"float32", Dtype::f32},
+    {"bool", Dtype::b8},     {"int8", Dtype::i8},       {"int16", Dtype::i16},      {"int32", Dtype::i32},
+    {"int64", Dtype::i64},   {"uint8", Dtype::u8},      {"uint16", Dtype::u16},     {"uint32", Dtype::u32},
+    {"uint64", Dtype::u64},  {"float16", Dtype::f16},   {"bfloat16", Dtype::bf16},  {"float32", Dtype::f32},
     {"float64", Dtype::f64}, {"complex64", Dtype::c64}, {"complex128", Dtype::c128}};
 
 double number(const json& v) {
@@ -35,11 +35,16 @@ i64 integer(const json& v) {
 Dtype narrowed(Dtype dtype, bool wide) {
   if (wide) return dtype;
   switch (dtype) {
-    case Dtype::i64: return Dtype::i32;
-    case Dtype::u64: return Dtype::u32;
-    case Dtype::f64: return Dtype::f32;
-    case Dtype::c128: return Dtype::c64;
-    default: return dtype;
+    case Dtype::i64:
+      return Dtype::i32;
+    case Dtype::u64:
+      return Dtype::u32;
+    case Dtype::f64:
+      return Dtype::f32;
+    case Dtype::c128:
+      return Dtype::c64;
+    default:
+      return dtype;
   }
 }
 
@@ -52,19 +57,30 @@ Array from(const json& data, const Dims& shape, T (*convert)(const json&)) {
 
 Array numeric(const json& data, const Dims& shape, Dtype dtype) {
   switch (dtype) {
-    case Dtype::b8: return astype(from<std::uint8_t>(data, shape, [](const json& v) {
-      return static_cast<std::uint8_t>(integer(v)); }), Dtype::b8);
-    case Dtype::u64: return from<std::uint64_t>(data, shape, [](const json& v) {
-      return static_cast<std::uint64_t>(integer(v)); });
-    case Dtype::f64: return from<double>(data, shape, [](const json& v) { return number(v); });
-    case Dtype::c64: return from<Complex<float>>(data, shape, [](const json& v) {
-      return Complex<float>{static_cast<float>(number(v[0])), static_cast<float>(number(v[1]))}; });
-    case Dtype::c128: return from<Complex<double>>(data, shape, [](const json& v) {
-      return Complex<double>{number(v[0]), number(v[1])}; });
-    case Dtype::f16: return from<f16>(data, shape, [](const json& v) { return f16(static_cast<float>(number(v))); });
-    case Dtype::bf16: return from<bf16>(data, shape, [](const json& v) { return bf16(static_cast<float>(number(v))); });
-    case Dtype::f32: return from<float>(data, shape, [](const json& v) { return static_cast<float>(number(v)); });
-    default: return astype(from<i64>(data, shape, integer), dtype);
+    case Dtype::b8:
+      return astype(
+          from<std::uint8_t>(data, shape, [](const json& v) { return static_cast<std::uint8_t>(integer(v)); }),
+          Dtype::b8);
+    case Dtype::u64:
+      return from<std::uint64_t>(data, shape, [](const json& v) { return static_cast<std::uint64_t>(integer(v)); });
+    case Dtype::f64:
+      return from<double>(data, shape, [](const json& v) { return number(v); });
+    case Dtype::c64:
+      return from<Complex<float>>(data, shape, [](const json& v) {
+        return Complex<float>{static_cast<float>(number(v[0])), static_cast<float>(number(v[1]))};
+      });
+    case Dtype::c128:
+      return from<Complex<double>>(data, shape, [](const json& v) {
+        return Complex<double>{number(v[0]), number(v[1])};
+      });
+    case Dtype::f16:
+      return from<f16>(data, shape, [](const json& v) { return f16(static_cast<float>(number(v))); });
+    case Dtype::bf16:
+      return from<bf16>(data, shape, [](const json& v) { return bf16(static_cast<float>(number(v))); });
+    case Dtype::f32:
+      return from<float>(data, shape, [](const json& v) { return static_cast<float>(number(v)); });
+    default:
+      return astype(from<i64>(data, shape, integer), dtype);
   }
 }
 
@@ -183,19 +199,27 @@ void check_left_out(const std::string& file) {
 namespace {
 int fraction_bits(Dtype dtype) {
   switch (real_part(dtype)) {
-    case Dtype::f16: return 10;
-    case Dtype::bf16: return 7;
-    case Dtype::f32: return 23;
-    default: return 52;
+    case Dtype::f16:
+      return 10;
+    case Dtype::bf16:
+      return 7;
+    case Dtype::f32:
+      return 23;
+    default:
+      return 52;
   }
 }
 
 double rounded(Dtype dtype, double value) {
   switch (real_part(dtype)) {
-    case Dtype::f16: return f16(static_cast<float>(value));
-    case Dtype::bf16: return bf16(static_cast<float>(value));
-    case Dtype::f32: return static_cast<float>(value);
-    default: return value;
+    case Dtype::f16:
+      return f16(static_cast<float>(value));
+    case Dtype::bf16:
+      return bf16(static_cast<float>(value));
+    case Dtype::f32:
+      return static_cast<float>(value);
+    default:
+      return value;
   }
 }
 

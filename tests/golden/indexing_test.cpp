@@ -94,11 +94,16 @@ class IndexReader {
 // x.at() for items that are known at run time only.
 AtIndex place(const Array& x, const std::vector<IndexItem>& items) {
   switch (items.size()) {
-    case 0: return x.at(ellipsis);
-    case 1: return x.at({items[0]});
-    case 2: return x.at({items[0], items[1]});
-    case 3: return x.at({items[0], items[1], items[2]});
-    default: return x.at({items[0], items[1], items[2], items[3]});
+    case 0:
+      return x.at(ellipsis);
+    case 1:
+      return x.at({items[0]});
+    case 2:
+      return x.at({items[0], items[1]});
+    case 3:
+      return x.at({items[0], items[1], items[2]});
+    default:
+      return x.at({items[0], items[1], items[2], items[3]});
   }
 }
 
@@ -123,8 +128,10 @@ Names names_for(const Row& row) {
                  {"mask34", astype(eye(3, {.columns = 4}), Dtype::b8)},
                  {"short mask", bools({1, 0})},
                  {"uint8 [255]", array({255}, {.dtype = Dtype::u8})}};
-  if (row.op == "at.set") names["mask"] = row.in(0) > 12;
-  else if (row.op == "index") names["mask"] = bools({1, 0, 1, 0, 0, 1});
+  if (row.op == "at.set")
+    names["mask"] = row.in(0) > 12;
+  else if (row.op == "index")
+    names["mask"] = bools({1, 0, 1, 0, 0, 1});
   if (row.name == "read/m[m>5]") names["m>5"] = row.in(0) > 5;
   return names;
 }
@@ -140,9 +147,7 @@ OutOfBounds mode_of(const Row& row) {
 
 using Update = Array (AtIndex::*)(In, const AtOptions&) const;
 golden::Handler update(Update f) {
-  return [f](const Row& row) -> Arrays {
-    return {(row.in(0).at(row.in(1)).*f)(row.in(2), {.mode = mode_of(row)})};
-  };
+  return [f](const Row& row) -> Arrays { return {(row.in(0).at(row.in(1)).*f)(row.in(2), {.mode = mode_of(row)})}; };
 }
 
 void add_reads(golden::Suite& s) {
@@ -310,7 +315,9 @@ golden::Handler gradient_of_update(Update f) {
     const auto positions = row.params["index"].get<std::vector<std::int32_t>>();
     const Array indices = array(std::span<const std::int32_t>(positions), {3});
     const Array weights = row.in(2);
-    const auto total = [&](const std::pair<Array, Array>& p) { return dot(weights, (p.first.at(indices).*f)(p.second, {})); };
+    const auto total = [&](const std::pair<Array, Array>& p) {
+      return dot(weights, (p.first.at(indices).*f)(p.second, {}));
+    };
     const auto [x, u] = grad(total)(std::pair{row.in(0), row.in(1)});
     return {x, u};
   };

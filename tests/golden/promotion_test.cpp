@@ -224,8 +224,8 @@ void check_row(const Row& row, const std::map<std::string, Compute>& ops,
   EXPECT_EQ(result([&] { return f->second(scalar_of(in[0])); }), expected) << row.name;
 }
 
-// The 64-bit tables repeat the 32-bit ones for narrow operands, with wider defaults that we do not have: of functions of
-// one operand only those of 64-bit operands are looked at.
+// The 64-bit tables repeat the 32-bit ones for narrow operands, with wider defaults that we do not have: of functions
+// of one operand only those of 64-bit operands are looked at.
 bool decided_by_32_bit_rows(const Row& row) {
   if (!row.name.starts_with("x64/") || row.op == "promote" || row.op == "add" || row.op == "true_divide") return false;
   for (const std::string& name : operands_of(row))

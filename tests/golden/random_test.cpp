@@ -1,4 +1,5 @@
-// Keys and samplers against JAX: bits, integers and uniform numbers exactly, what goes through log or erf_inv to a few ULP.
+// Keys and samplers against JAX: bits, integers and uniform numbers exactly, what goes through log or erf_inv to a few
+// ULP.
 #include "golden/golden.hpp"
 
 #include <gtest/gtest.h>
@@ -79,8 +80,8 @@ void add_keys(golden::Suite& suite) {
   };
   suite.by_op["bits"] = [](const Row& row) -> Arrays {
     constexpr Dtype by_width[] = {Dtype::u8, Dtype::u16, Dtype::u32, Dtype::u32, Dtype::u64};
-    const Dtype dtype = row.params.contains("width") ? by_width[row.params["width"].get<int>() / 16]
-                                                     : dtype_of(row, Dtype::u32);
+    const Dtype dtype =
+        row.params.contains("width") ? by_width[row.params["width"].get<int>() / 16] : dtype_of(row, Dtype::u32);
     return {bits(key_of(row), shape_of(row), {.dtype = dtype})};
   };
   suite.by_op["erf_inv"] = [](const Row& row) -> Arrays { return {erf_inv(row.in(0))}; };
@@ -90,7 +91,8 @@ void add_keys(golden::Suite& suite) {
 void add_samplers(golden::Suite& suite) {
   suite.by_op["uniform"] = [](const Row& row) -> Arrays {
     return {uniform(key_of(row), shape_of(row),
-                    {.low = row.params.value("minval", 0.0), .high = row.params.value("maxval", 1.0),
+                    {.low = row.params.value("minval", 0.0),
+                     .high = row.params.value("maxval", 1.0),
                      .dtype = dtype_of(row, Dtype::f32)})};
   };
   suite.by_op["uniform_-2_5"] = range(-2, 5);
@@ -153,8 +155,7 @@ void add_choices(golden::Suite& suite) {
   };
   suite.by_op["vmap(uniform)"] = [](const Row& row) -> Arrays {
     const Key key = key_of(row);
-    if (!row.params.contains("lanes"))
-      return {vmap([](const Key& k) { return uniform(k, {2}); })(key)};
+    if (!row.params.contains("lanes")) return {vmap([](const Key& k) { return uniform(k, {2}); })(key)};
     return {vmap([&](const Array&) { return uniform(key, {2}); })(arange(row.params["lanes"].get<int>()))};
   };
   suite.by_op["vmap(fold_in)"] = [](const Row& row) -> Arrays {
