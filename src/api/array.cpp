@@ -36,8 +36,7 @@ Array scalar_array(detail::HostScalar scalar) {
   const bool strong = scalar.kind == detail::HostScalar::Kind::boolean;
   const Dtype dtype = strong ? Dtype::b8 : scalar.kind == detail::HostScalar::Kind::real ? Dtype::f32 : Dtype::i32;
   const ir::Scalar value = api::constant("Array", scalar, dtype);
-  // Inside traced code a constant of the program; outside just bytes, which need no backend to run.
-  if (!core::evaluating()) return lax::full_scalar(value, {}, !strong);
+  if (api::staging()) return lax::full_scalar(value, {}, !strong);
   return api::from_host(&value.low, dtype, {}, !strong);
 }
 }  // namespace

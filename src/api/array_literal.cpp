@@ -54,6 +54,32 @@ Dtype common_dtype(const std::vector<HostScalar>& values) {
 }
 }  // namespace
 
+namespace {
+constexpr std::size_t max_constants = 256;  // more values are captured as an array
+
+// The values as constants of the program that is recorded: one for each run of equal values.
+Array constants(const std::vector<ir::Scalar>& values, const Dims& shape) {
+  Arrays runs;
+  for (std::size_t i = 0; i < values.size();) {
+    std::size_t end = i + 1;
+    while (end < values.size() && values[end] == values[i]) ++end;
+    runs.push_back(lax::full_scalar(values[i], {static_cast<i64>(end - i)}));
+    i = end;
+  }
+  return lax::reshape(runs.size() == 1 ? runs[0] : lax::concatenate(runs, 0), shape);
+}
+
+Array from_scalars(const std::vector<ir::Scalar>& values, Dtype dtype, const Dims& shape) {
+  const auto item = static_cast<std::size_t>(itemsize(dtype));
+  std::vector<std::byte> bytes(values.size() * item);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::memcpy(&bytes[i * item], &values[i].low, item < 8 ? item : 8);
+    if (item > 8) std::memcpy(&bytes[i * item + 8], &values[i].high, item - 8);
+  }
+  return api::from_host(bytes.data(), dtype, shape);
+}
+}  // namespace
+
 Array array(std::initializer_list<Literal> values, const ArrayOptions& options, Location where) {
   const core::At at(where);
   Dims shape{static_cast<i64>(values.size())};
@@ -66,14 +92,10 @@ Array array(std::initializer_list<Literal> values, const ArrayOptions& options, 
     path.pop_back();
   }
   const Dtype dtype = options.dtype.value_or(common_dtype(flat));
-  const auto item = static_cast<std::size_t>(itemsize(dtype));
-  std::vector<std::byte> bytes(flat.size() * item);
-  for (std::size_t i = 0; i < flat.size(); ++i) {
-    const ir::Scalar value = api::constant("array", flat[i], dtype);
-    std::memcpy(&bytes[i * item], &value.low, item < 8 ? item : 8);
-    if (item > 8) std::memcpy(&bytes[i * item + 8], &value.high, item - 8);
-  }
-  return api::from_host(bytes.data(), dtype, shape);
+  std::vector<ir::Scalar> scalars;
+  for (const HostScalar& v : flat) scalars.push_back(api::constant("array", v, dtype));
+  const bool recorded = !scalars.empty() && scalars.size() <= max_constants && api::staging();
+  return recorded ? constants(scalars, shape) : from_scalars(scalars, dtype, shape);
 }
 
 Array from_bytes(const void* data, Dtype dtype, const Dims& shape, Location where) {

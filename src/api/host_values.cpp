@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "api/fail.hpp"
+#include "interp/stage.hpp"
 
 namespace uni::api {
 
@@ -128,6 +129,12 @@ runtime::BufferPtr read(std::string_view who, const Array& a, std::string_view i
   throw TraceError(base::cat(who, ": ", ir::to_string(type), " has no value inside `", tracer.life->name, "`",
                              base::at(core::current_location()), made.empty() ? "" : "\n    made" + made.substr(4),
                              "\nfix: ", instead));
+}
+
+bool staging() {
+  for (core::Trace* t = &core::current_trace(); t; t = t->parent())
+    if (dynamic_cast<interp::StageTrace*>(t)) return true;
+  return false;
 }
 
 Array from_host(const void* data, Dtype dtype, const Dims& shape, bool weak) {

@@ -20,6 +20,9 @@ void store(Dtype dtype, std::byte* to, detail::HostScalar value);
 runtime::BufferPtr read(std::string_view who, const Array& a, std::string_view instead);
 // Whether the values can be read now.
 bool readable(const Array& a);
+// Whether operations are recorded now rather than computed. A host value then becomes a constant of the program: an
+// array would be captured, and the function traced at every call.
+bool staging();
 // A new array on device 0 with these bytes.
 Array from_host(const void* data, Dtype dtype, const Dims& shape, bool weak = false);
 

@@ -16,7 +16,7 @@ Key::Key(FromSeed, i64 seed, Location where) {
   const core::At at(where);
   const auto bits = static_cast<std::uint64_t>(seed);
   const std::uint32_t words[2] = {static_cast<std::uint32_t>(bits >> 32), static_cast<std::uint32_t>(bits)};
-  if (core::evaluating()) {
+  if (!staging()) {
     keys_ = from_host(words, Dtype::key, {});
     return;
   }

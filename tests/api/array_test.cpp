@@ -2,10 +2,16 @@
 #include <sstream>
 
 #include "core/node.hpp"
+#include "interp/stage.hpp"
 
 using namespace uni;
+using interp::Staged;
 
 namespace {
+template <class F>
+Staged stage_of(const F& f, const Array& x) {
+  return interp::stage([&](std::span<const Array> in) { return Arrays{f(in[0])}; }, {core::type_of(x)}, "test");
+}
 std::string message(const std::function<void()>& f) {
   try {
     f();
@@ -114,6 +120,14 @@ TEST(Array, ScalarsInsideTracedCodeAreConstants) {
   EXPECT_EQ(f(array({1., 2.})).to_vector<float>(), (std::vector<float>{3, 5}));
 }
 
+TEST(Array, LiteralsInsideTracedCodeAreConstants) {
+  const auto f = [](const Array& x) { return x + array({{1., 1.}, {2., 3.}}); };
+  EXPECT_EQ(jit(f)(zeros({2, 2})).to_vector<float>(), (std::vector<float>{1, 1, 2, 3}));
+  // Nothing is captured: the program has one input.
+  const Staged program = stage_of(f, zeros({2, 2}));
+  EXPECT_EQ(program.captured.size(), 0u);
+}
+
 TEST(Array, Literals) {
   EXPECT_EQ(array({{1, 2}, {3, 4}}).shape(), (Dims{2, 2}));
   EXPECT_EQ(array({{1, 2}, {3, 4}}).dtype(), Dtype::i32);
@@ -140,7 +154,7 @@ TEST(Array, HostData) {
   const std::vector<std::int16_t> values = {1, 2, 3, 4, 5, 6};
   const Array x = array(std::span<const std::int16_t>(values), {2, 3});
   EXPECT_EQ(x.dtype(), Dtype::i16);
-  EXPECT_EQ(x[{1, 2}].item<int>(), 6);
+  EXPECT_EQ((x[{1, 2}].item<int>()), 6);
   EXPECT_EQ(first_line(message([&] {
               array(std::span<const std::int16_t>(values), {2, 2});
             })),

@@ -172,7 +172,7 @@ TEST(Errors, Products) {
        "matmul: lhs f32[128,784] and rhs f32[512,10] disagree on the contracted size: 784 (lhs axis 1) vs 512 (rhs "
        "axis "
        "0)"},
-      {[] { matmul(f, 2.); }, "matmul: lhs f32[2,2] and rhs f32[]*: a scalar has no axis to contract",
+      {[] { matmul(f, 2.); }, "matmul: lhs f32[2,2] and rhs f32[]: a scalar has no axis to contract",
        "multiply with *"},
       {[] {
          matmul(zeros({2, 3, 4}), zeros({3, 4, 5}));

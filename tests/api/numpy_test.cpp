@@ -133,7 +133,7 @@ TEST(Numpy, ConvolutionAndPooling) {
   EXPECT_EQ(conv(x, ones({3, 3, 1, 5}), {.stride = 2}).shape(), (Dims{1, 2, 2, 5}));
   EXPECT_EQ(floats(conv(x, box, {.stride = {2, 2}, .padding = "VALID"})), (F{10, 18, 42, 50}));
   EXPECT_EQ(floats(conv(x, box, {.padding = "VALID", .dilation = 3})), F{30});
-  EXPECT_EQ(floats(conv(x, box, {.stride = 3, .padding = PadWidths(1, 1)})), (F{0, 3, 12, 15}));
+  EXPECT_EQ(floats(conv(x, box, {.stride = 3, .padding = PadWidths(1, 1)})), (F{0, 5, 20, 50}));
   EXPECT_EQ(conv(zeros({1, 4, 4, 6}), zeros({3, 3, 2, 9}), {.groups = 3}).shape(), (Dims{1, 4, 4, 9}));
   EXPECT_EQ(conv(zeros({2, 7, 3}), zeros({3, 3, 4})).shape(), (Dims{2, 7, 4}));
   EXPECT_EQ(floats(max_pool(x, 2)), (F{5, 7, 13, 15}));
@@ -147,9 +147,9 @@ TEST(Numpy, Elementwise) {
   EXPECT_EQ(ints(power(array({2, 3, -1, 0}), array({-1, 4, -3, 0}))), (I{0, 81, -1, 1}));
   EXPECT_EQ(ints(power(array({3}), array({40}))), I{689956897});
   EXPECT_EQ(floats(power(array({2.}), -2)), F{.25});
-  EXPECT_EQ(hypot(3e38, 3e38).item<float>(), HUGE_VALF);
-  EXPECT_FLOAT_EQ(hypot(1e38, 1e38).item<float>(), 1.4142135e38f);
-  EXPECT_EQ(hypot(HUGE_VAL, std::nan("")).item<float>(), HUGE_VALF);
+  EXPECT_EQ(uni::hypot(3e38, 3e38).item<float>(), HUGE_VALF);
+  EXPECT_FLOAT_EQ(uni::hypot(1e38, 1e38).item<float>(), 1.4142135e38f);
+  EXPECT_EQ(uni::hypot(HUGE_VAL, std::nan("")).item<float>(), HUGE_VALF);
   EXPECT_EQ(floats(clip(array({-1., .5, 2.}), 0, 1)), (F{0, .5, 1}));
   EXPECT_EQ(floats(fmax(array({1., std::nan("")}), array({std::nan(""), 2.}))), (F{1, 2}));
   EXPECT_EQ(floats(copysign(array({1., 2.}), array({-0., 1.}))), (F{-1, 2}));
