@@ -70,7 +70,7 @@ Jvp conv_jvp(std::span<const Array> x, std::span<const Array> t, const Conv& p) 
   return {core::bind(conv, x, p), {tangent}};
 }
 
-// Parameters of the convolution that takes the output's role to an operand: padding so that the result has `size`.
+// The parameters of a transposed convolution, but for groups and padding.
 Conv transposed(const Conv& p, const Dims& stride, const Dims& input_dilation, const Dims& kernel_dilation) {
   Conv q = p;
   q.stride = stride;
