@@ -49,9 +49,9 @@ i64 dilated_size(i64 size, i64 dilation) {
   return __builtin_mul_overflow(size - 1, dilation, &result) || result >= huge_size ? huge_size : result + 1;
 }
 i64 padded_size(i64 size, i64 low, i64 high) {
-  i64 result = 0;
-  if (__builtin_add_overflow(size, low, &result) || __builtin_add_overflow(result, high, &result)) return huge_size;
-  return result;
+  for (i64 padding : {low, high})
+    if (padding <= -huge_size || padding >= huge_size) return huge_size;
+  return size + low + high;
 }
 
 void check_axis(const ir::Op& op, int axis, const Type& type) {
