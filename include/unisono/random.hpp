@@ -19,7 +19,8 @@ class Key {
   template <Integer T>
   explicit Key(T seed, Location where = Location::current()) : Key(FromSeed{}, static_cast<i64>(seed), where) {}
   // Wraps an array of dtype key. Throws DtypeError for any other.
-  explicit Key(Array keys, Location where = Location::current());
+  template <std::same_as<Array> A>
+  explicit Key(const A& keys, Location where = Location::current()) : Key(Wrap{}, keys, where) {}
 
   const Array& array() const { return keys_; }
   // The words of the key as u32[2], for saving.
@@ -30,7 +31,9 @@ class Key {
 
  private:
   struct FromSeed {};
+  struct Wrap {};
   Key(FromSeed, i64 seed, Location where);
+  Key(Wrap, const Array& keys, Location where);
   Array keys_;
 };
 

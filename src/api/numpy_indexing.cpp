@@ -178,6 +178,7 @@ Array flat_positions(const Array& flags, i64 size) {
 Arrays nonzero(In x, const NonzeroOptions& options) {
   const core::At at(x.where());
   const Array flags = truth("nonzero", x);
+  if (flags.rank() == 0) fail<ShapeError>("nonzero: a scalar has no positions", "reshape it to (1,)");
   i64 size = options.size.value_or(0);
   if (size < 0) fail<ShapeError>(base::cat("nonzero: the size ", size, " is negative"));
   if (!options.size) {

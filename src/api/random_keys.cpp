@@ -24,7 +24,7 @@ Key::Key(FromSeed, i64 seed, Location where) {
   keys_ = lax::key_wrap(lax::concatenate(parts, 0));
 }
 
-Key::Key(Array keys, Location where) : keys_(std::move(keys)) {
+Key::Key(Wrap, const Array& keys, Location where) : keys_(keys) {
   const core::At at(where);
   if (keys_.dtype() != Dtype::key)
     fail<DtypeError>(base::cat("Key: ", ir::to_string(core::type_of(keys_)), " is not a random key"),

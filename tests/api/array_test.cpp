@@ -22,6 +22,31 @@ std::string message(const std::function<void()>& f) {
 }
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
+// What must not compile.
+template <class T>
+concept SumTakesTwoIntegers = requires(T x) {
+  sum(x, {0, 1});
+};
+template <class T>
+concept SumTakesAxisAndFlag = requires(T x) {
+  sum(x, {0, true});
+};
+template <class T>
+concept ElementsCanBeAssigned = requires(T x) {
+  x[0] = x;
+};
+template <class T>
+concept HasTruthValue = requires(T x) {
+  x ? 1 : 0;
+};
+template <class T>
+concept MakesKeys = requires(T seed) {
+  Key(seed);
+};
+static_assert(!SumTakesTwoIntegers<Array> && SumTakesAxisAndFlag<Array>);
+static_assert(!ElementsCanBeAssigned<Array> && !HasTruthValue<Array>);
+static_assert(MakesKeys<int> && MakesKeys<std::uint64_t> && !MakesKeys<double> && !MakesKeys<bool>);
+
 TEST(Array, ScalarsAreWeakUnlessBool) {
   EXPECT_EQ(Array(3).dtype(), Dtype::i32);
   EXPECT_TRUE(Array(3).weak());
