@@ -75,6 +75,7 @@ struct Tiles {
 template <class T>
 void blas_dot(const Side& l, const Side& r, const T* a, const T* b, T* c) {
   const i64 m = l.rows, n = r.rows, k = l.inner;
+  if (l.batch * m * n == 0) return;
   const Tiles t(m, n, l.batch);
   const i64 across = (n + t.columns - 1) / t.columns, down = (m + t.rows - 1) / t.rows;
   const auto job = [&](i64 j) {
