@@ -1,5 +1,8 @@
-// Random operands and options: every call gives a value or a uni::Error, and never an InternalError.
+// Random operands and options: every call gives a value or a uni::Error, never an InternalError, and the value is that
+// of the reference backend.
 #include <random>
+
+#include "runtime/client.hpp"
 
 using namespace uni;
 
@@ -160,30 +163,49 @@ const std::vector<std::pair<std::string, Call>>& calls() {
   return all;
 }
 
-// What happened: "ok", "error", or the text of what must not happen.
-std::string outcome(const Call& call, unsigned seed) {
+struct Outcome {
+  std::string what;  // "ok", "error", or the text of what must not happen
+  Array value;
+};
+Outcome outcome(const Call& call, unsigned seed) {
   Random r(seed);
   try {
     const Array x = r.array();
     const Array y = call(r, x);
-    return to_string(y).empty() ? "an empty text" : "ok";
+    return {to_string(y).empty() ? "an empty text" : "ok", y};
   } catch (const InternalError& e) {
-    return e.what();
+    return {e.what(), {}};
   } catch (const Error& e) {
-    return std::string(e.what()).empty() ? "an error without text" : "error";
+    return {std::string(e.what()).empty() ? "an error without text" : "error", {}};
   } catch (const std::exception& e) {
-    return std::string("not a uni::Error: ") + e.what();
+    return {std::string("not a uni::Error: ") + e.what(), {}};
   }
 }
 
-TEST(Fuzz, EveryCallGivesAValueOrAnError) {
+bool same_values(const Array& a, const Array& b) {
+  if (!(a.shape() == b.shape()) || a.dtype() != b.dtype()) return false;
+  if (a.dtype() == Dtype::key) return array_equal(a, b).item<bool>();
+  const double tolerance = a.dtype() == Dtype::bf16 ? 1e-2 : 1e-5;
+  return allclose(a, b, {.rtol = tolerance, .atol = tolerance, .equal_nan = true}).item<bool>();
+}
+
+TEST(Fuzz, EveryCallGivesAValueOrAnErrorOnEveryBackend) {
   constexpr unsigned tries = 60;
+  runtime::Client& client = runtime::default_client();
   for (const auto& [name, call] : calls()) {
     int values = 0;
     for (unsigned seed = 0; seed < tries; ++seed) {
-      const std::string what = outcome(call, seed);
-      values += what == "ok" ? 1 : 0;
-      EXPECT_TRUE(what == "ok" || what == "error") << name << " with seed " << seed << ": " << what;
+      const Outcome got = outcome(call, seed);
+      runtime::set_default_client(runtime::reference_client());
+      const Outcome expected = outcome(call, seed);
+      runtime::set_default_client(client);
+      values += got.what == "ok" ? 1 : 0;
+      EXPECT_TRUE(got.what == "ok" || got.what == "error") << name << " with seed " << seed << ": " << got.what;
+      EXPECT_EQ(got.what, expected.what) << name << " with seed " << seed;
+      if (got.what != "ok" || expected.what != "ok") continue;
+      EXPECT_TRUE(same_values(got.value, expected.value)) << name << " with seed " << seed << ":\n"
+                                                          << got.value << "\nreference:\n"
+                                                          << expected.value;
     }
     EXPECT_GT(values, 0) << name << " never gives a value";
   }

@@ -93,6 +93,8 @@ TEST(Numpy, MatmulByRank) {
   EXPECT_EQ(floats(matmul(v, stacked)), (F{7, 10, 14, 20}));
   EXPECT_EQ(matmul(zeros({5, 1, 2, 3}), zeros({4, 3, 6})).shape(), (Dims{5, 4, 2, 6}));
   EXPECT_EQ(matmul(array({{true}}), array({{true}})).dtype(), Dtype::b8);
+  EXPECT_EQ(floats(matmul(zeros({2, 0}), zeros({0, 2}))), (F{0, 0, 0, 0}));
+  EXPECT_EQ(matmul(zeros({2, 0, 3}), zeros({3, 4})).shape(), (Dims{2, 0, 4}));
 }
 
 TEST(Numpy, OtherProducts) {
