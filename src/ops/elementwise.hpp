@@ -5,35 +5,35 @@
 
 namespace uni::ops {
 
-// x -> y, same dtype. neg abs sign: numbers. floor ceil round (half to even): floats. not_: bool and integers (bitwise).
-// Transcendental ones: floats, those with a usual complex meaning also complex.
+// x -> y, same dtype. neg abs sign: numbers. floor ceil round (half to even): floats. not_: bool and integers
+// (bitwise). Transcendental ones: floats, those with a usual complex meaning also complex.
 extern const Primitive neg, abs, sign, floor, ceil, round, not_;
 extern const Primitive exp, expm1, log, log1p, sqrt, rsqrt, cbrt;
 extern const Primitive sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh;
 extern const Primitive logistic, erf, erfc, erf_inv, lgamma, digamma;
-extern const Primitive is_finite;                 // floats -> bool
-extern const Primitive real, imag, conj;          // complex -> float, float, complex
-extern const Primitive stop_gradient;             // identity with zero derivative
+extern const Primitive is_finite;         // floats -> bool
+extern const Primitive real, imag, conj;  // complex -> float, float, complex
+extern const Primitive stop_gradient;     // identity with zero derivative
 struct IntegerPow {
   int exponent = 1;
 };
-extern const Primitive integer_pow;               // x**n for static n, floats, integers (n >= 0) and complex
+extern const Primitive integer_pow;  // x**n for static n, floats, integers (n >= 0) and complex
 
 // (x, y) -> z. add: bool is or; mul: bool is and. div: integers truncate, x/0 = -1 (all bits set), min/-1 = min.
 // rem: sign of the dividend, x rem 0 = x. maximum, minimum: NaN wins, +0 > -0. pow: floats and complex.
 extern const Primitive add, sub, mul, div, rem, pow, maximum, minimum, atan2, nextafter;
-extern const Primitive and_, or_, xor_;           // bool and integers
+extern const Primitive and_, or_, xor_;  // bool and integers
 // Shift counts of at least the width, or negative: 0, and the sign fill for the arithmetic right shift.
 extern const Primitive shift_left, shift_right_logical, shift_right_arithmetic;
-extern const Primitive complex;                   // (re, im) f32 -> c64, f64 -> c128
-extern const Primitive fma;                       // x * y + z, rounded once; floats
+extern const Primitive complex;  // (re, im) f32 -> c64, f64 -> c128
+extern const Primitive fma;      // x * y + z, rounded once; floats
 struct Compare {
   enum class Direction : std::uint8_t { eq, ne, lt, le, gt, ge };
   Direction direction = Direction::eq;
 };
-extern const Primitive compare;                   // -> bool; NaN: only ne is true. Complex: eq and ne only
-extern const Primitive select;                    // (bool, on_true, on_false)
-extern const Primitive clamp;                     // (low, x, high) = min(max(x, low), high)
+extern const Primitive compare;  // -> bool; NaN: only ne is true. Complex: eq and ne only
+extern const Primitive select;   // (bool, on_true, on_false)
+extern const Primitive clamp;    // (low, x, high) = min(max(x, low), high)
 // Float to integer truncates, saturates, NaN gives 0; to bool: nonzero or NaN; integers wrap; complex to real drops.
 struct Convert {
   Dtype dtype = Dtype::f32;
