@@ -210,4 +210,51 @@ TEST(Fuzz, EveryCallGivesAValueOrAnErrorOnEveryBackend) {
     EXPECT_GT(values, 0) << name << " never gives a value";
   }
 }
+// f on x with the other operands that the seed gives; an empty Array for an error. InternalErrors pass through.
+Array value_or_nothing(const std::function<Array()>& f) {
+  try {
+    return f();
+  } catch (const InternalError&) {
+    throw;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+// Calls on lanes of a batch, and their values one by one. How many comparisons there were.
+int compare_lanes(const std::string& name, const Call& call, unsigned seed) {
+  Random first(seed);
+  const Array x = first.array();
+  const Array lanes[] = {x, flip(x), roll(x, 1)};
+  const auto f = [&](const Array& a) {
+    Random r = first;  // the same operands for every lane
+    return call(r, a);
+  };
+  Arrays alone;
+  for (const Array& lane : lanes) alone.push_back(value_or_nothing([&] { return f(lane); }));
+  if (!alone[0].defined() || !alone[1].defined() || !alone[2].defined()) return 0;
+  const Array batch = stack({lanes[0], lanes[1], lanes[2]});
+  const Array mapped = value_or_nothing([&] { return vmap(f)(batch); });
+  if (!mapped.defined()) return 0;
+  EXPECT_TRUE(same_values(mapped, stack(alone))) << name << " with seed " << seed << " under vmap:\n"
+                                                 << mapped << "\nalone:\n"
+                                                 << stack(alone);
+  const Array jitted = value_or_nothing([&] { return jit(f)(x); });
+  if (!jitted.defined()) return 1;
+  EXPECT_TRUE(same_values(jitted, alone[0])) << name << " with seed " << seed << " under jit:\n"
+                                             << jitted << "\nwithout:\n"
+                                             << alone[0];
+  return 2;
+}
+
+TEST(Fuzz, VmapAndJitGiveTheSameValues) {
+  for (const auto& [name, call] : calls()) {
+    int compared = 0;
+    for (unsigned seed = 0; seed < 120; ++seed) {
+      SCOPED_TRACE(name);
+      ASSERT_NO_THROW(compared += compare_lanes(name, call, seed)) << " with seed " << seed;
+    }
+    EXPECT_GT(compared, 0) << name << " never gives a value under vmap";
+  }
+}
 }  // namespace
