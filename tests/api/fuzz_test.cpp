@@ -257,4 +257,32 @@ TEST(Fuzz, VmapAndJitGiveTheSameValues) {
     EXPECT_GT(compared, 0) << name << " never gives a value under vmap";
   }
 }
+// Forward and reverse mode are transposes of each other: <ct, J v> is <J^T ct, v>.
+int compare_modes(const std::string& name, const Call& call, unsigned seed) {
+  Random first(seed);
+  const Array drawn = first.array();
+  if (drawn.dtype() == Dtype::key) return 0;
+  const Array x = astype(real(drawn), Dtype::f64) + 0.25;
+  const auto f = [&](const Array& a) {
+    Random r = first;
+    return call(r, a);
+  };
+  const Array y = value_or_nothing([&] { return f(x); });
+  if (!y.defined() || y.dtype() != Dtype::f64 || x.size() == 0) return 0;
+  const Array v = normal(Key(1), x.shape(), {.dtype = Dtype::f64}),
+              ct = normal(Key(2), y.shape(), {.dtype = Dtype::f64});
+  const double forward = sum(ct * jvp(f, x, v).second).item<double>();
+  const double reverse = sum(grad([&](const Array& a) { return sum(ct * f(a)); })(x) * v).item<double>();
+  if (!std::isfinite(forward) && !std::isfinite(reverse)) return 0;
+  EXPECT_NEAR(forward, reverse, 1e-9 * (1 + std::abs(forward))) << name << " with seed " << seed;
+  return 1;
+}
+
+TEST(Fuzz, ReverseModeIsTheTransposeOfForwardMode) {
+  for (const auto& [name, call] : calls()) {
+    SCOPED_TRACE(name);
+    for (unsigned seed = 0; seed < 40; ++seed)
+      ASSERT_NO_THROW(compare_modes(name, call, seed)) << " with seed " << seed;
+  }
+}
 }  // namespace
