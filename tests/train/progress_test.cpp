@@ -1,4 +1,5 @@
 // The progress line: plain lines into files, one rewritten line on a terminal, seldom enough.
+#include <poll.h>
 #include <pty.h>
 #include <unistd.h>
 
@@ -101,11 +102,14 @@ TEST(Progress, RewritesOneLineOnATerminal) {
   }
   std::fflush(stdout);
   dup2(saved, STDOUT_FILENO);
-  char text[256];
-  const ssize_t got = read(terminal, text, sizeof text);
+  std::string text;
+  for (pollfd ready{terminal, POLLIN, 0}; !text.ends_with('\n') && poll(&ready, 1, 5000) == 1;) {
+    char piece[256];
+    const ssize_t got = read(terminal, piece, sizeof piece);
+    ASSERT_GT(got, 0);
+    text.append(piece, static_cast<std::size_t>(got));
+  }
   for (int fd : {terminal, slave, saved}) close(fd);
-  ASSERT_GT(got, 0);
-  EXPECT_EQ(std::string(text, static_cast<std::size_t>(got)),
-            "\rx  step 1/2  loss 2.0000\033[K\r\033[K\ry  step 1/2  loss 2.0000\033[K\r\n");
+  EXPECT_EQ(text, "\rx  step 1/2  loss 2.0000\033[K\r\033[K\ry  step 1/2  loss 2.0000\033[K\r\n");
 }
 }  // namespace
