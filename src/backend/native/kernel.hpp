@@ -18,7 +18,7 @@ struct FlatArgs {
 };
 using FlatFn = void (*)(const FlatArgs&);
 // The kernel of a pointwise operation for these operand and result types; null when it is none.
-FlatFn pointwise_kernel(const ir::Op& op, std::span<const ir::Type> in, const ir::Type& out);
+FlatFn pointwise_kernel(const ir::Op& op, const ir::Params& params, std::span<const ir::Type> in, const ir::Type& out);
 
 // An operand or result on one device.
 struct View {

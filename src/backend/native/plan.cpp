@@ -120,7 +120,7 @@ class Planner {
     if (e.in.empty() || e.out.size() != 1 || e.in.size() > 3) return false;
     ir::Types in;
     for (ir::Var v : e.in) in.push_back(plan_.values[at(v)].type);
-    return pointwise_kernel(*e.op, in, plan_.values[at(e.out[0])].type) != nullptr;
+    return pointwise_kernel(*e.op, e.params, in, plan_.values[at(e.out[0])].type) != nullptr;
   }
 
   Pending& group_for(const ir::Eqn& e) {
@@ -166,7 +166,7 @@ class Planner {
         in.push_back(value(v).type);
         m.in.push_back(source(g, v));
       }
-      m.run = pointwise_kernel(*e.op, in, out.type);
+      m.run = pointwise_kernel(*e.op, e.params, in, out.type);
     }
     g.member[e.out[0]] = static_cast<int>(g.group->members.size());
     g.values.push_back(e.out[0]);

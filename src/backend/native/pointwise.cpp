@@ -10,12 +10,14 @@ template <class F, class T>
 void unary_loop(const FlatArgs& a) {
   const T* x = reinterpret_cast<const T*>(a.in[0]);
   T* y = reinterpret_cast<T*>(a.out);
+#pragma GCC ivdep
   for (i64 i = 0; i < a.count; ++i) y[i] = T(F::of(static_cast<Work<T>>(x[i])));
 }
 template <class F, class T>
 void binary_loop(const FlatArgs& a) {
   const T *x = reinterpret_cast<const T*>(a.in[0]), *y = reinterpret_cast<const T*>(a.in[1]);
   T* z = reinterpret_cast<T*>(a.out);
+#pragma GCC ivdep
   for (i64 i = 0; i < a.count; ++i) z[i] = T(F::of(static_cast<Work<T>>(x[i]), static_cast<Work<T>>(y[i])));
 }
 // F::of for the dtype, or null where F does not take it.

@@ -1,6 +1,7 @@
 // Pointwise kernels with several dtypes, parameters or three operands.
 #include <unordered_map>
 
+#include "backend/native/f32_loops.hpp"
 #include "backend/native/pointwise_math.hpp"
 #include "backend/native/pointwise_table.hpp"
 #include "ops/elementwise.hpp"
@@ -140,6 +141,7 @@ template <class T, class Test>
 void compare_with(const FlatArgs& a, Test test) {
   const T *x = operand<T>(a, 0), *y = operand<T>(a, 1);
   bool* r = result<bool>(a);
+#pragma GCC ivdep
   for (i64 i = 0; i < a.count; ++i) r[i] = test(static_cast<Work<T>>(x[i]), static_cast<Work<T>>(y[i]));
 }
 template <class T>
@@ -171,6 +173,7 @@ void select_loop(const FlatArgs& a) {
   const bool* p = operand<bool>(a, 0);
   const T *x = operand<T>(a, 1), *y = operand<T>(a, 2);
   T* r = result<T>(a);
+#pragma GCC ivdep
   for (i64 i = 0; i < a.count; ++i) r[i] = p[i] ? x[i] : y[i];
 }
 FlatFn choose_select(std::span<const ir::Type>, const ir::Type& out) {
@@ -210,6 +213,7 @@ template <class From, class To>
 void convert_loop(const FlatArgs& a) {
   const From* x = operand<From>(a, 0);
   To* y = result<To>(a);
+#pragma GCC ivdep
   for (i64 i = 0; i < a.count; ++i) {
     if constexpr (std::is_same_v<From, To>)
       y[i] = x[i];
@@ -243,7 +247,9 @@ constexpr PointwiseRow rows[] = {{&ops::abs, choose_abs},
 
 std::span<const PointwiseRow> mixed_rows() { return rows; }
 
-FlatFn pointwise_kernel(const ir::Op& op, std::span<const ir::Type> in, const ir::Type& out) {
+FlatFn pointwise_kernel(const ir::Op& op, const ir::Params& params, std::span<const ir::Type> in, const ir::Type& out) {
+  if (!in.empty() && in.back().dtype == Dtype::f32)
+    if (const FlatFn fast = f32_loop(op, params)) return fast;
   static const auto* const table = [] {
     auto* all = new std::unordered_map<const ir::Op*, const PointwiseRow*>;
     for (const auto family : {uniform_rows(), mixed_rows()})

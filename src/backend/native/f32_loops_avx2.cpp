@@ -1,0 +1,5 @@
+#include "backend/native/f32_loops_body.hpp"
+
+namespace uni::native {
+const F32Loops f32_loops_avx2 = loops_of_this_file;
+}
