@@ -1,6 +1,8 @@
 // The executor: every step for all virtual devices, as chunks on the pool, before the next one. Devices are no threads,
 // so nothing can wait for anything that has not started.
+#include <algorithm>
 #include <atomic>
+#include <memory>
 #include <mutex>
 
 #include "backend/native/collective.hpp"
@@ -38,17 +40,28 @@ bool sole_owner(const Shards& shards, bool varying) {
   return shards[0]->storage()->use_count() == n;
 }
 
+// What one execution needs besides its arguments and results. Kept between executions, so that running allocates nothing
+// but results; several executions may run at once, each with its own.
+struct Context {
+  Handle<Storage> arena;
+  std::vector<std::byte*> data;                // by root value
+  std::vector<Handle<Storage>> staged;         // blocks of arguments that lay scattered
+  std::vector<Handle<Storage>> results;        // by result root
+  std::vector<std::uint8_t> taken;             // arguments whose storage a result took
+};
+
 class NativeExecutable final : public runtime::Executable {
  public:
   explicit NativeExecutable(Plan plan) : plan_(std::move(plan)) {}
 
   std::vector<Shards> execute(std::vector<Shards> args, std::span<const std::uint8_t> donate) override {
-    Run run(*this);
-    for (std::size_t i = 0; i < args.size(); ++i) run.take_input(args[i], static_cast<int>(i));
-    run.make_results(args, donate);
-    for (const Step& s : plan_.steps) run.step(s);
-    ++launches_;
-    return run.results(args);
+    Lease lease(*this);
+    Context& c = *lease.context;
+    for (std::size_t i = 0; i < args.size(); ++i) take_input(c, args[i], i);
+    make_results(c, args, donate);
+    for (const Step& s : plan_.steps) run(c, s);
+    launches_.fetch_add(1, std::memory_order_relaxed);
+    return results(c, args);
   }
 
   runtime::LaunchStats stats() const override {
@@ -57,176 +70,168 @@ class NativeExecutable final : public runtime::Executable {
   }
 
  private:
-  // Scratch memory of one execution, kept between executions; several may run at once.
-  Handle<Storage> take_arena() {
-    if (plan_.arena_bytes == 0) return nullptr;
+  struct Lease {
+    explicit Lease(NativeExecutable& o) : owner(o), context(o.take_context()) {}
+    ~Lease() {
+      context->staged.clear();
+      context->results.clear();
+      const std::lock_guard lock(owner.mutex_);
+      owner.idle_.push_back(std::move(context));
+    }
+    NativeExecutable& owner;
+    std::unique_ptr<Context> context;
+  };
+
+  std::unique_ptr<Context> take_context() {
     {
       const std::lock_guard lock(mutex_);
-      if (!arenas_.empty()) {
-        Handle<Storage> arena = std::move(arenas_.back());
-        arenas_.pop_back();
-        return arena;
+      if (!idle_.empty()) {
+        std::unique_ptr<Context> c = std::move(idle_.back());
+        idle_.pop_back();
+        return c;
       }
     }
-    return detail::make_handle<Storage>(plan_.arena_bytes);
+    auto c = std::make_unique<Context>();
+    c->data.resize(plan_.values.size(), nullptr);
+    c->taken.resize(plan_.inputs.size(), 0);
+    if (plan_.arena_bytes == 0) return c;
+    c->arena = detail::make_handle<Storage>(plan_.arena_bytes);
+    for (std::size_t v = 0; v < plan_.values.size(); ++v)
+      if (plan_.values[v].place == Value::Place::arena) c->data[v] = c->arena->data() + plan_.values[v].offset;
+    return c;
   }
-  void return_arena(Handle<Storage> arena) {
-    if (!arena) return;
-    const std::lock_guard lock(mutex_);
-    arenas_.push_back(std::move(arena));
+
+  void take_input(Context& c, const Shards& shards, std::size_t i) const {
+    const int root = plan_.inputs[i];
+    const Value& v = plan_.values[at(root)];
+    check(shards, v.type, i);
+    c.data[at(root)] = shards[0]->data();
+    if (!v.varying || adjacent(shards)) return;
+    auto whole = detail::make_handle<Storage>(v.bytes(plan_.devices));
+    for (std::size_t d = 0; d < shards.size(); ++d)
+      std::memcpy(whole->data() + static_cast<i64>(d) * v.type.bytes(), shards[d]->data(),
+                  static_cast<std::size_t>(v.type.bytes()));
+    c.data[at(root)] = whole->data();
+    c.staged.push_back(std::move(whole));
+  }
+  void check(const Shards& shards, const ir::Type& t, std::size_t i) const {
+    bool fits = static_cast<i64>(shards.size()) == plan_.devices;
+    for (const BufferPtr& b : shards) fits = fits && b->dtype() == t.dtype && b->shape() == t.shape;
+    if (!fits)
+      throw InternalError(base::cat("native: argument ", i, " does not fit ", ir::to_string(t), " on ", plan_.devices,
+                                    " devices"));
   }
 
-  class Run {
-   public:
-    explicit Run(NativeExecutable& owner)
-        : owner_(owner), plan_(owner.plan_), arena_(owner.take_arena()), data_(plan_.values.size(), nullptr) {
-      for (std::size_t v = 0; v < plan_.values.size(); ++v)
-        if (plan_.values[v].place == Value::Place::arena) data_[v] = arena_->data() + plan_.values[v].offset;
+  void make_results(Context& c, const std::vector<Shards>& args, std::span<const std::uint8_t> donate) const {
+    if (!donate.empty()) std::fill(c.taken.begin(), c.taken.end(), std::uint8_t{0});
+    for (std::size_t r = 0; r < plan_.result_roots.size(); ++r) {
+      const Value& v = plan_.values[at(plan_.result_roots[r])];
+      const int donor = donate.empty() ? -1 : find_donor(c, plan_.donors[r], args, donate, v.varying);
+      c.results.push_back(donor < 0 ? detail::make_handle<Storage>(v.bytes(plan_.devices))
+                                    : args[at(donor)][0]->storage());
+      c.data[at(plan_.result_roots[r])] = c.results.back()->data();
     }
-    ~Run() { owner_.return_arena(std::move(arena_)); }
-
-    void take_input(const Shards& shards, int i) {
-      const int root = plan_.inputs[at(i)];
-      const Value& v = plan_.values[at(root)];
-      check(shards, v.type, i);
-      data_[at(root)] = shards[0]->data();
-      if (!v.varying || adjacent(shards)) return;
-      auto whole = detail::make_handle<Storage>(v.bytes(plan_.devices));
-      for (std::size_t d = 0; d < shards.size(); ++d)
-        std::memcpy(whole->data() + static_cast<i64>(d) * v.type.bytes(), shards[d]->data(),
-                    static_cast<std::size_t>(v.type.bytes()));
-      data_[at(root)] = whole->data();
-      staged_.push_back(std::move(whole));
+  }
+  static int find_donor(Context& c, const std::vector<int>& candidates, const std::vector<Shards>& args,
+                        std::span<const std::uint8_t> donate, bool varying) {
+    for (int i : candidates) {
+      if (!donate[at(i)] || c.taken[at(i)] || !sole_owner(args[at(i)], varying)) continue;
+      c.taken[at(i)] = 1;
+      return i;
     }
+    return -1;
+  }
 
-    void make_results(const std::vector<Shards>& args, std::span<const std::uint8_t> donate) {
-      for (std::size_t r = 0; r < plan_.result_roots.size(); ++r) {
-        const int root = plan_.result_roots[r], donor = plan_.donor[r];
-        const Value& v = plan_.values[at(root)];
-        const bool reuse = donor >= 0 && !donate.empty() && donate[at(donor)] && sole_owner(args[at(donor)], v.varying);
-        storage_.push_back(reuse ? args[at(donor)][0]->storage() : detail::make_handle<Storage>(v.bytes(plan_.devices)));
-        data_[at(root)] = storage_.back()->data();
-      }
+  void run(Context& c, const Step& s) const {
+    switch (s.kind) {
+      case Step::Kind::group: return run_group(c, s);
+      case Step::Kind::kernel: return run_kernel(c, s);
+      case Step::Kind::collective: return run_collective_step(c, s);
     }
+  }
 
-    void step(const Step& s) {
-      switch (s.kind) {
-        case Step::Kind::group: return run_group(s);
-        case Step::Kind::kernel: return run_kernel(s);
-        case Step::Kind::collective: return run_collective_step(s);
-      }
+  static std::byte* place(const Context& c, const Slot& slot, i64 device) {
+    return c.data[at(slot.root)] + device * slot.stride;
+  }
+
+  void run_group(const Context& c, const Step& s) const {
+    const Group& g = *s.group;
+    constexpr i64 chunk = 16 * Group::tile;
+    const i64 devices = s.each_device ? plan_.devices : 1, chunks = (g.count + chunk - 1) / chunk;
+    const auto one = [&](i64 job) {
+      const i64 d = job / chunks, begin = job % chunks * chunk;
+      std::byte *in[Group::max_inputs], *out[Group::max_members];
+      for (std::size_t k = 0; k < s.in_slots.size(); ++k) in[k] = place(c, s.in_slots[k], d);
+      for (std::size_t k = 0; k < s.out_slots.size(); ++k) out[k] = place(c, s.out_slots[k], d);
+      g.run(begin, std::min(begin + chunk, g.count), in, out);
+    };
+    shared(devices * chunks, devices * g.count * g.bytes_per_element(), one);
+  }
+
+  void run_kernel(const Context& c, const Step& s) const {
+    const auto one = [&](i64 d) {
+      constexpr std::size_t few = 16;
+      View views[few];
+      std::vector<View> many;
+      const std::size_t ins = s.in_slots.size(), outs = s.out_slots.size();
+      View* v = ins + outs <= few ? views : (many.resize(ins + outs), many.data());
+      for (std::size_t k = 0; k < ins; ++k) v[k] = {&s.in_types[k], place(c, s.in_slots[k], d)};
+      for (std::size_t k = 0; k < outs; ++k) v[ins + k] = {&s.out_types[k], place(c, s.out_slots[k], d)};
+      s.run({{v, ins}, {v + ins, outs}, s.eqn.params});
+    };
+    if (!s.each_device) return one(0);
+    i64 bytes = 0;
+    for (const ir::Type& t : s.in_types) bytes += t.bytes();
+    for (const ir::Type& t : s.out_types) bytes += t.bytes();
+    shared(plan_.devices, plan_.devices * bytes, one);
+  }
+
+  void run_collective_step(const Context& c, const Step& s) const {
+    const ir::Type& result = plan_.values[at(s.out[0])].type;
+    const Slot& out = s.out_slots[0];
+    if (s.in.empty()) return run_collective({s.eqn, plan_.mesh, result, result, nullptr, 0, place(c, out, 0), out.stride});
+    run_collective({s.eqn, plan_.mesh, plan_.values[at(s.eqn.in[0])].type, result, place(c, s.in_slots[0], 0),
+                    s.in_slots[0].stride, place(c, out, 0), out.stride});
+  }
+
+  // Small work stays in the calling thread.
+  template <class Fn>
+  static void shared(i64 jobs, i64 bytes, const Fn& fn) {
+    if (bytes < parallel_bytes) {
+      for (i64 j = 0; j < jobs; ++j) fn(j);
+      return;
     }
+    runtime::parallel_for(jobs, fn);
+  }
 
-    std::vector<Shards> results(const std::vector<Shards>& args) {
-      std::vector<Shards> out;
-      out.reserve(plan_.outputs.size());
-      for (int v : plan_.outputs) {
-        const Value& value = plan_.values[at(v)];
-        const Value& root = plan_.values[at(value.root)];
-        Shards shards;
-        shards.reserve(at(static_cast<int>(plan_.devices)));
-        for (i64 d = 0; d < plan_.devices; ++d) {
-          if (d > 0 && !root.varying) {
-            shards.push_back(shards[0]);
-            continue;
-          }
-          const int device = plan_.mesh.devices()[static_cast<std::size_t>(d)];
-          if (root.place == Value::Place::input) {
-            const BufferPtr& from = args[at(root.index)][static_cast<std::size_t>(d)];
-            shards.push_back(detail::make_handle<Buffer>(from->storage(), from->offset(), value.type.dtype,
-                                                         value.type.shape, from->device()));
-          } else {
-            shards.push_back(detail::make_handle<Buffer>(storage_[at(root.index)], d * value.type.bytes(),
-                                                         value.type.dtype, value.type.shape, device));
-          }
-        }
-        out.push_back(std::move(shards));
-      }
-      return out;
+  std::vector<Shards> results(const Context& c, const std::vector<Shards>& args) const {
+    std::vector<Shards> out;
+    out.reserve(plan_.outputs.size());
+    for (int v : plan_.outputs) {
+      const Value& value = plan_.values[at(v)];
+      const Value& root = plan_.values[at(value.root)];
+      Shards shards;
+      shards.reserve(static_cast<std::size_t>(plan_.devices));
+      for (i64 d = 0; d < plan_.devices; ++d)
+        shards.push_back(d > 0 && !root.varying ? shards[0] : result(c, args, value, root, static_cast<std::size_t>(d)));
+      out.push_back(std::move(shards));
     }
-
-   private:
-    void check(const Shards& shards, const ir::Type& t, int i) const {
-      bool fits = static_cast<i64>(shards.size()) == plan_.devices;
-      for (const BufferPtr& b : shards) fits = fits && b->dtype() == t.dtype && b->shape() == t.shape;
-      if (!fits)
-        throw InternalError(base::cat("native: argument ", i, " does not fit ", ir::to_string(t), " on ", plan_.devices,
-                                      " devices"));
-    }
-
-    std::byte* data(int v, i64 device) const {
-      const Value& root = plan_.values[at(plan_.values[at(v)].root)];
-      return data_[at(plan_.values[at(v)].root)] + (root.varying ? device * root.type.bytes() : 0);
-    }
-
-    void run_group(const Step& s) const {
-      const Group& g = *s.group;
-      constexpr i64 chunk = 16 * Group::tile;
-      const i64 devices = s.each_device ? plan_.devices : 1, chunks = (g.count + chunk - 1) / chunk;
-      const auto one = [&](i64 job) {
-        const i64 d = job / chunks, begin = job % chunks * chunk;
-        constexpr std::size_t few = 64;
-        std::byte *in[few], *out[few];
-        std::vector<std::byte*> many_in, many_out;
-        std::byte **ins = in, **outs = out;
-        if (s.in.size() > few) ins = (many_in.resize(s.in.size()), many_in.data());
-        if (s.out.size() > few) outs = (many_out.resize(s.out.size()), many_out.data());
-        for (std::size_t k = 0; k < s.in.size(); ++k) ins[k] = data(s.in[k], d);
-        for (std::size_t k = 0; k < s.out.size(); ++k) outs[k] = data(s.out[k], d);
-        g.run(begin, std::min(begin + chunk, g.count), ins, outs);
-      };
-      shared(devices * chunks, devices * g.count * g.bytes_per_element(), one);
-    }
-
-    void run_kernel(const Step& s) const {
-      const auto one = [&](i64 d) {
-        std::vector<View> in(s.in.size()), out(s.out.size());
-        for (std::size_t k = 0; k < in.size(); ++k) in[k] = {&s.in_types[k], data(s.in[k], d)};
-        for (std::size_t k = 0; k < out.size(); ++k) out[k] = {&s.out_types[k], data(s.out[k], d)};
-        s.run({in, out, s.eqn.params});
-      };
-      if (!s.each_device) return one(0);
-      i64 bytes = 0;
-      for (const ir::Type& t : s.in_types) bytes += t.bytes();
-      for (const ir::Type& t : s.out_types) bytes += t.bytes();
-      shared(plan_.devices, plan_.devices * bytes, one);
-    }
-
-    void run_collective_step(const Step& s) const {
-      const Value& result = plan_.values[at(s.out[0])];
-      const i64 out_stride = result.varying ? result.type.bytes() : 0;
-      std::byte* out = data(s.out[0], 0);
-      if (s.in.empty()) {
-        run_collective({s.eqn, plan_.mesh, result.type, result.type, nullptr, 0, out, out_stride});
-        return;
-      }
-      const Value& operand = plan_.values[at(s.eqn.in[0])];
-      const Value& root = plan_.values[at(operand.root)];
-      run_collective({s.eqn, plan_.mesh, operand.type, result.type, data(s.in[0], 0),
-                      root.varying ? operand.type.bytes() : 0, out, out_stride});
-    }
-
-    // Small work stays in the calling thread.
-    template <class Fn>
-    static void shared(i64 jobs, i64 bytes, const Fn& fn) {
-      if (bytes < parallel_bytes) {
-        for (i64 j = 0; j < jobs; ++j) fn(j);
-        return;
-      }
-      runtime::parallel_for(jobs, fn);
-    }
-
-    NativeExecutable& owner_;
-    const Plan& plan_;
-    Handle<Storage> arena_;
-    std::vector<std::byte*> data_;  // by root value
-    std::vector<Handle<Storage>> staged_, storage_;
-  };
+    return out;
+  }
+  BufferPtr result(const Context& c, const std::vector<Shards>& args, const Value& value, const Value& root,
+                   std::size_t d) const {
+    const ir::Type& t = value.type;
+    if (root.place != Value::Place::input)
+      return detail::make_handle<Buffer>(c.results[at(root.index)], static_cast<i64>(d) * t.bytes(), t.dtype, t.shape,
+                                         plan_.mesh.devices()[d]);
+    const BufferPtr& from = args[at(root.index)][d];
+    return detail::make_handle<Buffer>(from->storage(), from->offset(), t.dtype, t.shape, from->device());
+  }
 
   const Plan plan_;
   std::atomic<i64> launches_{0};
   std::mutex mutex_;
-  std::vector<Handle<Storage>> arenas_;
+  std::vector<std::unique_ptr<Context>> idle_;
 };
 
 class NativeClient final : public runtime::Client {

@@ -151,41 +151,92 @@ struct ConvShape {
     positions = Dims(y.begin(), y.end() - 1).count();
   }
 };
-// One row: what output position `o` (of group g) sees, kernel position by kernel position.
+// Fills one row: what output position `o` (of group g) sees, kernel position by kernel position.
 template <class T>
-void gather_row(const ConvShape& s, const T* x, i64 o, i64 g, const std::vector<i64>& stride, T* row) {
-  std::vector<i64> at(static_cast<std::size_t>(s.spatial) + 1), kernel(static_cast<std::size_t>(s.spatial), 0);
-  for (int d = s.spatial; d >= 0; --d) {
-    at[static_cast<std::size_t>(d)] = o % s.y[d];
-    o /= s.y[d];
+class RowGather {
+ public:
+  RowGather(const ConvShape& s, const T* x)
+      : s_(s), x_(x), stride_(row_strides(s.x)), last_(static_cast<std::size_t>(s.spatial) - 1),
+        at_(static_cast<std::size_t>(s.spatial) + 1), kernel_(static_cast<std::size_t>(s.spatial)) {}
+
+  void row(i64 o, i64 g, T* row) {
+    for (int d = s_.spatial; d >= 0; --d) {
+      at_[static_cast<std::size_t>(d)] = o % s_.y[d];
+      o /= s_.y[d];
+    }
+    const i64 image = s_.p.batch_groups > 1 ? g * s_.y[0] + at_[0] : at_[0];
+    base_ = image * stride_[0] + (s_.p.groups > 1 ? g * s_.channels : 0);
+    if (s_.spatial == 0) return copy(base_, 1, row);
+    std::fill(kernel_.begin(), kernel_.end(), 0);
+    const i64 width = s_.w[s_.spatial - 1];
+    for (i64 k = 0; k < s_.window; k += width, row += width * s_.channels) {
+      line(row);
+      for (int d = s_.spatial - 2; d >= 0; --d) {
+        if (++kernel_[static_cast<std::size_t>(d)] < s_.w[d]) break;
+        kernel_[static_cast<std::size_t>(d)] = 0;
+      }
+    }
   }
-  const i64 image = s.p.batch_groups > 1 ? g * s.y[0] + at[0] : at[0];
-  const i64 channel = s.p.groups > 1 ? g * s.channels : 0;
-  for (i64 k = 0; k < s.window; ++k, row += s.channels) {
-    i64 from = image * stride[0] + channel;
+
+ private:
+  // Where a kernel position of one dimension reads, -1 for padding and gaps.
+  i64 source(int d, i64 kernel) const {
+    const i64 i = at_[static_cast<std::size_t>(d) + 1] * s_.p.stride[d] + kernel * s_.p.kernel_dilation[d] - s_.p.low[d];
+    const i64 gap = s_.p.input_dilation[d];
+    if (i < 0) return -1;
+    if (gap == 1) return i < s_.x[d + 1] ? i : -1;
+    return i % gap == 0 && i / gap < s_.x[d + 1] ? i / gap : -1;
+  }
+  void copy(i64 from, i64 positions, T* to) const {
+    const i64 n = positions * s_.channels;
+    if (n < 16) {
+      for (i64 i = 0; i < n; ++i) to[i] = x_[from + i];
+      return;
+    }
+    std::memcpy(static_cast<void*>(to), x_ + from, static_cast<std::size_t>(n) * sizeof(T));
+  }
+  // All kernel positions of the innermost dimension: neighbours in x unless something lies between them.
+  void line(T* row) const {
+    const int d = static_cast<int>(last_);
+    const i64 width = s_.w[d], c = s_.channels;
+    i64 from = base_;
     bool inside = true;
-    for (int d = 0; d < s.spatial; ++d) {
-      const i64 i = at[static_cast<std::size_t>(d) + 1] * s.p.stride[d] +
-                    kernel[static_cast<std::size_t>(d)] * s.p.kernel_dilation[d] - s.p.low[d];
-      const i64 gap = s.p.input_dilation[d];
-      inside = inside && i >= 0 && i % gap == 0 && i / gap < s.x[d + 1];
-      from += i / gap * stride[static_cast<std::size_t>(d) + 1];
+    for (int e = 0; e < d; ++e) {
+      const i64 i = source(e, kernel_[static_cast<std::size_t>(e)]);
+      inside = inside && i >= 0;
+      from += i * stride_[static_cast<std::size_t>(e) + 1];
     }
-    if (!inside)
-      std::fill_n(row, s.channels, T{});
-    else if (s.channels == 1)
-      row[0] = x[from];
-    else
-      std::memcpy(static_cast<void*>(row), x + from, static_cast<std::size_t>(s.channels) * sizeof(T));
-    for (int d = s.spatial - 1; d >= 0; --d) {
-      if (++kernel[static_cast<std::size_t>(d)] < s.w[d]) break;
-      kernel[static_cast<std::size_t>(d)] = 0;
+    if (!inside) {
+      std::fill_n(row, width * c, T{});
+      return;
+    }
+    const i64 step = stride_[last_ + 1];
+    if (s_.p.input_dilation[d] == 1 && s_.p.kernel_dilation[d] == 1 && step == c) {
+      const i64 first = at_[last_ + 1] * s_.p.stride[d] - s_.p.low[d];
+      const i64 begin = std::clamp<i64>(-first, 0, width), end = std::clamp<i64>(s_.x[d + 1] - first, begin, width);
+      std::fill_n(row, begin * c, T{});
+      copy(from + (first + begin) * step, end - begin, row + begin * c);
+      std::fill_n(row + end * c, (width - end) * c, T{});
+      return;
+    }
+    for (i64 k = 0; k < width; ++k) {
+      const i64 i = source(d, k);
+      if (i < 0)
+        std::fill_n(row + k * c, c, T{});
+      else
+        copy(from + i * step, 1, row + k * c);
     }
   }
-}
+
+  const ConvShape& s_;
+  const T* x_;
+  const std::vector<i64> stride_;
+  const std::size_t last_;
+  std::vector<i64> at_, kernel_;
+  i64 base_ = 0;
+};
 template <class T>
 void blas_conv(const ConvShape& s, const T* x, const T* w, T* y) {
-  const std::vector<i64> stride = row_strides(s.x);
   const i64 depth = s.window * s.channels;
   constexpr i64 tile_bytes = 1 << 19;
   const i64 tile = std::clamp<i64>(tile_bytes / std::max<i64>(1, depth * static_cast<i64>(sizeof(T))), 32, 1024);
@@ -193,7 +244,8 @@ void blas_conv(const ConvShape& s, const T* x, const T* w, T* y) {
   runtime::parallel_for(tiles * s.groups, [&](i64 job) {
     const i64 g = job / tiles, begin = job % tiles * tile, n = std::min(tile, s.positions - begin);
     const Scratch<T> rows(n * depth);
-    for (i64 i = 0; i < n; ++i) gather_row(s, x, begin + i, g, stride, rows.data.get() + i * depth);
+    RowGather<T> gather(s, x);
+    for (i64 i = 0; i < n; ++i) gather.row(begin + i, g, rows.data.get() + i * depth);
     gemm<T>(n, s.group_features, depth, {rows.data.get(), depth, false}, {w + g * s.group_features, s.features, false},
             y + begin * s.features + g * s.group_features, s.features);
   });

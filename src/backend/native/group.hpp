@@ -37,6 +37,7 @@ class Group {
   i64 bytes_per_element() const;
 
   static constexpr i64 tile = 1024;
+  static constexpr std::size_t max_members = 48, max_inputs = 3 * max_members;
 
  private:
   void fill_broadcast(const Member& m, const std::byte* in, i64 begin, i64 n, std::byte* out) const;

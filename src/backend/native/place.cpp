@@ -133,23 +133,36 @@ bool may_overwrite(const Step& s, int input_root, int result) {
 }
 
 void find_donors(Plan& plan) {
-  std::vector<bool> taken(plan.inputs.size(), false);
+  std::vector<bool> returned(plan.inputs.size(), false);
   for (int v : plan.outputs) {
     const Value& r = plan.values[at(plan.values[at(v)].root)];
-    if (r.place == Value::Place::input) taken[at(r.index)] = true;
+    if (r.place == Value::Place::input) returned[at(r.index)] = true;
   }
   for (int root : plan.result_roots) {
     const Value& r = plan.values[at(root)];
-    int donor = -1;
-    for (std::size_t i = 0; i < plan.inputs.size() && donor < 0; ++i) {
+    std::vector<int> same_type, same_size;
+    for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
       const Value& in = plan.values[at(plan.inputs[i])];
-      if (taken[i] || in.varying != r.varying || in.type.bytes() != r.type.bytes()) continue;
+      if (returned[i] || in.varying != r.varying || in.type.bytes() != r.type.bytes()) continue;
       const bool dead = in.last < r.first;
       const bool dies = in.last == r.first && may_overwrite(plan.steps[at(r.first)], plan.inputs[i], root);
-      if (dead || dies) donor = static_cast<int>(i);
+      if (!dead && !dies) continue;
+      const bool alike = in.type.dtype == r.type.dtype && in.type.shape == r.type.shape;
+      (alike ? same_type : same_size).push_back(static_cast<int>(i));
     }
-    if (donor >= 0) taken[at(donor)] = true;
-    plan.donor.push_back(donor);
+    same_type.insert(same_type.end(), same_size.begin(), same_size.end());
+    plan.donors.push_back(std::move(same_type));
+  }
+}
+
+void find_slots(Plan& plan) {
+  const auto slot = [&](int v) {
+    const Value& root = plan.values[at(plan.values[at(v)].root)];
+    return Slot{plan.values[at(v)].root, root.varying ? root.type.bytes() : 0};
+  };
+  for (Step& s : plan.steps) {
+    for (int v : s.in) s.in_slots.push_back(slot(v));
+    for (int v : s.out) s.out_slots.push_back(slot(v));
   }
 }
 }  // namespace
@@ -159,6 +172,7 @@ void place_values(Plan& plan) {
   find_lifetimes(plan);
   lay_out_arena(plan);
   find_donors(plan);
+  find_slots(plan);
 }
 
 }  // namespace uni::native

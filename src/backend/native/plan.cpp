@@ -127,7 +127,7 @@ class Planner {
     const Value& out = value(e.out[0]);
     const std::pair<i64, bool> key{out.type.count(), out.varying};
     std::unique_ptr<Pending>& slot = pending_[key];
-    if (slot && slot->group->members.size() >= max_members) flush(slot.get());
+    if (slot && slot->group->members.size() >= Group::max_members) flush(slot.get());
     std::unique_ptr<Pending>& fresh = pending_[key];
     if (!fresh) {
       fresh = std::make_unique<Pending>();
@@ -285,7 +285,6 @@ class Planner {
     steps_.push_back(std::move(s));
   }
 
-  static constexpr std::size_t max_members = 48;
   const std::shared_ptr<const ir::Program> shared_;
   const ir::Program& program_;
   ir::AxisNames all_axes_;

@@ -25,9 +25,15 @@ struct Value {
   i64 bytes(i64 devices) const { return type.bytes() * (varying ? devices : 1); }
 };
 
+// Where a step finds a value: at the root's address, so many bytes further for each device.
+struct Slot {
+  int root = -1;
+  i64 stride = 0;
+};
 struct Step {
   enum class Kind : std::uint8_t { kernel, group, collective } kind = Kind::kernel;
   std::vector<int> in, out;  // values
+  std::vector<Slot> in_slots, out_slots;
   KernelFn run = nullptr;
   ir::Eqn eqn;                // kernel, collective
   ir::Types in_types, out_types;  // kernel: as the kernel sees them (merged devices count as rows)
@@ -44,7 +50,7 @@ struct Plan {
   std::vector<int> inputs, outputs;  // values
   std::vector<P> output_specs;
   std::vector<int> result_roots;  // roots that are allocated anew for each execution
-  std::vector<int> donor;         // by result root: the input whose storage it may take, or -1
+  std::vector<std::vector<int>> donors;  // by result root: inputs whose storage it may take, best ones first
   i64 arena_bytes = 0;
   i64 collectives = 0, collective_bytes = 0;
 };

@@ -15,7 +15,13 @@ void each_draw(const KernelArgs& k, const Fn& fn) {
   if (keys == 0) return;
   const i64 each = k.out[0].count() / keys;
   chunked(k.out[0].count(), 64, [&](i64 begin, i64 end) {
-    for (i64 i = begin; i < end; ++i) fn(i, words(k.in[0].as<KeyWords>()[i / each], static_cast<std::uint64_t>(i % each)));
+    while (begin < end) {
+      const KeyWords key = k.in[0].as<KeyWords>()[begin / each];
+      const i64 first = begin / each * each, stop = std::min(end, first + each);
+#pragma GCC ivdep
+      for (i64 i = begin; i < stop; ++i) fn(i, words(key, static_cast<std::uint64_t>(i - first)));
+      begin = stop;
+    }
   });
 }
 void bits(const KernelArgs& k) {

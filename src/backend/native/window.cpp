@@ -1,5 +1,6 @@
 // Windows: sums, maxima, and the choice of the first maximum.
 #include <limits>
+#include <memory>
 
 #include "backend/native/pointwise_math.hpp"
 #include "backend/native/walk.hpp"
@@ -8,14 +9,28 @@
 namespace uni::native {
 
 namespace {
-// The positions in x that window number `k` covers, padding left out.
-class WindowWalk {
+// Windows by rows: where windows do not reach along the innermost dimension (channels), a row of them is worked on at
+// once, position by position of the window; else a row is a single window.
+class WindowRows {
  public:
-  WindowWalk(const Dims& x, const Dims& windows, const ops::Window& w)
-      : x_(x), windows_(windows), w_(w), step_(row_strides(x)), low_(step_.size()), high_(step_.size()), at_(step_.size()) {}
+  WindowRows(const Dims& x, const Dims& windows, const ops::Window& w)
+      : x_(x), windows_(windows), w_(w), step_(row_strides(x)), dims_(step_.size()) {
+    const int last = x.rank() - 1;
+    if (last >= 0 && w.size[last] == 1 && w.stride[last] == 1 && w.low[last] == 0 && windows[last] == x[last]) {
+      --dims_;
+      length = x[last];
+    }
+    rows = length ? windows.count() / length : 0;
+    low_.resize(dims_);
+    high_.resize(dims_);
+    at_.resize(dims_);
+  }
+  i64 rows = 0, length = 1;  // windows per row
+
+  // fn(first element) for the positions of row k's windows, padding left out.
   template <class Fn>
   void each(i64 k, const Fn& fn) {
-    for (std::size_t d = step_.size(); d-- > 0;) {
+    for (std::size_t d = dims_; d-- > 0;) {
       const int axis = static_cast<int>(d);
       const i64 first = k % windows_[axis] * w_.stride[axis] - w_.low[axis];
       k /= windows_[axis];
@@ -23,18 +38,17 @@ class WindowWalk {
       high_[d] = std::min(x_[axis], first + w_.size[axis]);
       if (low_[d] >= high_[d]) return;
     }
-    at_ = low_;
+    std::copy(low_.begin(), low_.end(), at_.begin());
     while (true) {
       i64 position = 0;
-      for (std::size_t d = 0; d < step_.size(); ++d) position += at_[d] * step_[d];
+      for (std::size_t d = 0; d < dims_; ++d) position += at_[d] * step_[d];
       fn(position);
-      std::size_t d = step_.size();
-      while (d-- > 0) {
-        if (++at_[d] < high_[d]) break;
+      std::size_t d = dims_;
+      while (d > 0 && ++at_[d - 1] == high_[d - 1]) {
+        --d;
         at_[d] = low_[d];
-        if (d == 0) return;
       }
-      if (step_.empty()) return;
+      if (d == 0) return;
     }
   }
 
@@ -42,6 +56,7 @@ class WindowWalk {
   const Dims &x_, &windows_;
   const ops::Window& w_;
   const std::vector<i64> step_;
+  std::size_t dims_;
   std::vector<i64> low_, high_, at_;
 };
 
@@ -51,12 +66,18 @@ void window_reduce(const KernelArgs& k, const Init& init, const Join& join) {
   dispatch(k.in[0].type->dtype, [&]<class T>(T) {
     using W = Work<T>;
     if constexpr (std::is_invocable_v<Join, W, W>) {
-      chunked(k.out[0].count(), w.size.count() * static_cast<i64>(sizeof(T)), [&](i64 begin, i64 end) {
-        WindowWalk walk(k.in[0].shape(), k.out[0].shape(), w);
-        for (i64 o = begin; o < end; ++o) {
-          W run = init(W{});
-          walk.each(o, [&](i64 at) { run = join(run, static_cast<W>(k.in[0].as<T>()[at])); });
-          k.out[0].as<T>()[o] = T(run);
+      const WindowRows shape(k.in[0].shape(), k.out[0].shape(), w);
+      chunked(shape.rows, shape.length * w.size.count() * static_cast<i64>(sizeof(T)), [&](i64 begin, i64 end) {
+        WindowRows walk(k.in[0].shape(), k.out[0].shape(), w);
+        const std::unique_ptr<W[]> run(new W[static_cast<std::size_t>(walk.length)]);
+        for (i64 row = begin; row < end; ++row) {
+          std::fill_n(run.get(), walk.length, init(W{}));
+          walk.each(row, [&](i64 at) {
+            const T* x = k.in[0].as<T>() + at;
+            for (i64 i = 0; i < walk.length; ++i) run[i] = join(run[i], static_cast<W>(x[i]));
+          });
+          T* y = k.out[0].as<T>() + row * walk.length;
+          for (i64 i = 0; i < walk.length; ++i) y[i] = T(run[i]);
         }
       });
     }
@@ -84,18 +105,26 @@ std::vector<i64> winners(const View& x, const Dims& windows, const ops::Window& 
   std::vector<i64> best(static_cast<std::size_t>(windows.count()), -1);
   dispatch(x.type->dtype, [&]<class T>(T) {
     if constexpr (std::is_arithmetic_v<Work<T>>) {
-      WindowWalk walk(x.shape(), windows, w);
-      for (std::size_t o = 0; o < best.size(); ++o) {
-        i64& b = best[o];
-        walk.each(static_cast<i64>(o), [&](i64 at) {
-          if (b < 0) {
-            b = at;
-            return;
-          }
-          const auto old = static_cast<Work<T>>(x.as<T>()[b]), now = static_cast<Work<T>>(x.as<T>()[at]);
-          if (old == old && (now != now || now > old)) b = at;
-        });
-      }
+      using W = Work<T>;
+      const WindowRows shape(x.shape(), windows, w);
+      chunked(shape.rows, shape.length * w.size.count() * 8, [&](i64 begin, i64 end) {
+        WindowRows walk(x.shape(), windows, w);
+        const std::unique_ptr<W[]> most(new W[static_cast<std::size_t>(walk.length)]());
+        for (i64 row = begin; row < end; ++row) {
+          i64* b = best.data() + row * walk.length;
+          bool first = true;
+          walk.each(row, [&](i64 at) {
+            const T* now = x.as<T>() + at;
+            for (i64 i = 0; i < walk.length; ++i) {
+              const W v = static_cast<W>(now[i]), old = most[i];
+              const bool better = first || (old == old && (v != v || v > old));
+              most[i] = better ? v : old;
+              b[i] = better ? at + i : b[i];
+            }
+            first = false;
+          });
+        }
+      });
     }
   });
   return best;
@@ -111,13 +140,19 @@ void window_scatter(const KernelArgs& k) {
   dispatch(k.out[0].type->dtype, [&]<class T>(T) {
     using W = Work<T>;
     if constexpr (!std::is_same_v<T, bool> && !std::is_same_v<T, KeyWords>) {
-      std::vector<W> sums(static_cast<std::size_t>(k.out[0].count()), W{});
+      std::vector<W> wide;
+      W* sums = nullptr;
+      if constexpr (std::is_same_v<T, W>) {
+        sums = k.out[0].as<T>();
+        std::fill_n(sums, k.out[0].count(), W{});
+      } else {
+        wide.resize(static_cast<std::size_t>(k.out[0].count()), W{});
+        sums = wide.data();
+      }
       for (std::size_t o = 0; o < best.size(); ++o)
-        if (best[o] >= 0) {
-          W& s = sums[static_cast<std::size_t>(best[o])];
-          s = plus(s, static_cast<W>(k.in[0].as<T>()[o]));
-        }
-      for (std::size_t i = 0; i < sums.size(); ++i) k.out[0].as<T>()[i] = T(sums[i]);
+        if (best[o] >= 0) sums[best[o]] = plus(sums[best[o]], static_cast<W>(k.in[0].as<T>()[o]));
+      if constexpr (!std::is_same_v<T, W>)
+        for (i64 i = 0; i < k.out[0].count(); ++i) k.out[0].as<T>()[i] = T(sums[i]);
     }
   });
 }
