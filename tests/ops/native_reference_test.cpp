@@ -51,10 +51,10 @@ bool exact(const Sample& s) {
                                &ops::dot_general, &ops::conv, &ops::psum, &ops::psum_scatter})
     if (r == sum) return false;
   for (const Primitive* function :
-       {&ops::exp,  &ops::expm1, &ops::log,  &ops::log1p, &ops::rsqrt,    &ops::cbrt, &ops::sin,  &ops::cos,     &ops::tan,
-        &ops::asin, &ops::acos,  &ops::atan, &ops::sinh,  &ops::cosh,     &ops::tanh, &ops::asinh, &ops::acosh,  &ops::atanh,
-        &ops::erf,  &ops::erfc,  &ops::pow,  &ops::atan2, &ops::logistic, &ops::erf_inv, &ops::lgamma, &ops::digamma,
-        &ops::integer_pow})
+       {&ops::exp,   &ops::expm1,    &ops::log,     &ops::log1p,  &ops::rsqrt,   &ops::cbrt,       &ops::sin,
+        &ops::cos,   &ops::tan,      &ops::asin,    &ops::acos,   &ops::atan,    &ops::sinh,       &ops::cosh,
+        &ops::tanh,  &ops::asinh,    &ops::acosh,   &ops::atanh,  &ops::erf,     &ops::erfc,       &ops::pow,
+        &ops::atan2, &ops::logistic, &ops::erf_inv, &ops::lgamma, &ops::digamma, &ops::integer_pow})
     if (r == function) return false;
   return true;
 }
@@ -74,8 +74,8 @@ Finding compare(const Sample& s) {
     const ir::Type type = program.types[static_cast<std::size_t>(program.outputs[k])];
     const Values a = read(core::make_single(type, got[k])), b = read(core::make_single(type, want[k]));
     for (std::size_t i = 0; i < a.size(); ++i)
-      if (const long double tol = tolerance(type.dtype); !same_part(a[i].real(), b[i].real(), exact(s), tol) ||
-                                                         !same_part(a[i].imag(), b[i].imag(), exact(s), tol))
+      if (const long double tol = tolerance(type.dtype);
+          !same_part(a[i].real(), b[i].real(), exact(s), tol) || !same_part(a[i].imag(), b[i].imag(), exact(s), tol))
         return base::cat("result ", k, " element ", i, ": native ", static_cast<double>(a[i].real()), "+",
                          static_cast<double>(a[i].imag()), "i, reference ", static_cast<double>(b[i].real()), "+",
                          static_cast<double>(b[i].imag()), "i");
@@ -88,13 +88,29 @@ std::vector<double> special_values(Dtype d) {
   if (is_inexact(d)) {
     const double inf = std::numeric_limits<double>::infinity();
     const bool narrow = d == Dtype::f16;
-    return {0.0, 1, -0.0, std::nan(""), 0.5, inf,  -inf, -1, narrow ? 6e-8 : 1e-45, narrow ? -6e4 : 3e38, 2.5,
-            -2.5, narrow ? 6e-5 : 1.2e-38, 88, -104, 1e-4, -1e-4, 0.3};
+    return {0.0,
+            1,
+            -0.0,
+            std::nan(""),
+            0.5,
+            inf,
+            -inf,
+            -1,
+            narrow ? 6e-8 : 1e-45,
+            narrow ? -6e4 : 3e38,
+            2.5,
+            -2.5,
+            narrow ? 6e-5 : 1.2e-38,
+            88,
+            -104,
+            1e-4,
+            -1e-4,
+            0.3};
   }
   const int bits = 8 * itemsize(d);
   const double most = std::ldexp(1.0, is_unsigned(d) ? bits : bits - 1);
-  std::vector<double> out{0, 1, 2, 7, 100, static_cast<double>(bits), bits - 1.0,
-                          bits < 64 ? most - 1 : std::ldexp(1.0, 62)};
+  std::vector<double> out{
+      0, 1, 2, 7, 100, static_cast<double>(bits), bits - 1.0, bits < 64 ? most - 1 : std::ldexp(1.0, 62)};
   if (!is_unsigned(d))
     for (const double v : {-1.0, -2.0, -most}) out.push_back(v);
   return out;

@@ -33,21 +33,22 @@ bool adjacent(const Shards& shards) {
 // Nobody but these arguments holds the memory.
 bool sole_owner(const Shards& shards, bool varying) {
   const int n = static_cast<int>(shards.size());
-  if (!varying) return shards[0]->use_count() == n && shards[0]->storage()->use_count() == 1 && shards[0]->offset() == 0;
+  if (!varying)
+    return shards[0]->use_count() == n && shards[0]->storage()->use_count() == 1 && shards[0]->offset() == 0;
   if (shards[0]->offset() != 0 || !adjacent(shards)) return false;
   for (const BufferPtr& b : shards)
     if (b->use_count() != 1) return false;
   return shards[0]->storage()->use_count() == n;
 }
 
-// What one execution needs besides its arguments and results. Kept between executions, so that running allocates nothing
-// but results; several executions may run at once, each with its own.
+// What one execution needs besides its arguments and results. Kept between executions, so that running allocates
+// nothing but results; several executions may run at once, each with its own.
 struct Context {
   Handle<Storage> arena;
-  std::vector<std::byte*> data;                // by root value
-  std::vector<Handle<Storage>> staged;         // blocks of arguments that lay scattered
-  std::vector<Handle<Storage>> results;        // by result root
-  std::vector<std::uint8_t> taken;             // arguments whose storage a result took
+  std::vector<std::byte*> data;          // by root value
+  std::vector<Handle<Storage>> staged;   // blocks of arguments that lay scattered
+  std::vector<Handle<Storage>> results;  // by result root
+  std::vector<std::uint8_t> taken;       // arguments whose storage a result took
 };
 
 class NativeExecutable final : public runtime::Executable {
@@ -118,8 +119,8 @@ class NativeExecutable final : public runtime::Executable {
     bool fits = static_cast<i64>(shards.size()) == plan_.devices;
     for (const BufferPtr& b : shards) fits = fits && b->dtype() == t.dtype && b->shape() == t.shape;
     if (!fits)
-      throw InternalError(base::cat("native: argument ", i, " does not fit ", ir::to_string(t), " on ", plan_.devices,
-                                    " devices"));
+      throw InternalError(
+          base::cat("native: argument ", i, " does not fit ", ir::to_string(t), " on ", plan_.devices, " devices"));
   }
 
   void make_results(Context& c, const std::vector<Shards>& args, std::span<const std::uint8_t> donate) const {
@@ -144,9 +145,12 @@ class NativeExecutable final : public runtime::Executable {
 
   void run(Context& c, const Step& s) const {
     switch (s.kind) {
-      case Step::Kind::group: return run_group(c, s);
-      case Step::Kind::kernel: return run_kernel(c, s);
-      case Step::Kind::collective: return run_collective_step(c, s);
+      case Step::Kind::group:
+        return run_group(c, s);
+      case Step::Kind::kernel:
+        return run_kernel(c, s);
+      case Step::Kind::collective:
+        return run_collective_step(c, s);
     }
   }
 
@@ -189,7 +193,8 @@ class NativeExecutable final : public runtime::Executable {
   void run_collective_step(const Context& c, const Step& s) const {
     const ir::Type& result = plan_.values[at(s.out[0])].type;
     const Slot& out = s.out_slots[0];
-    if (s.in.empty()) return run_collective({s.eqn, plan_.mesh, result, result, nullptr, 0, place(c, out, 0), out.stride});
+    if (s.in.empty())
+      return run_collective({s.eqn, plan_.mesh, result, result, nullptr, 0, place(c, out, 0), out.stride});
     run_collective({s.eqn, plan_.mesh, plan_.values[at(s.eqn.in[0])].type, result, place(c, s.in_slots[0], 0),
                     s.in_slots[0].stride, place(c, out, 0), out.stride});
   }
@@ -213,7 +218,8 @@ class NativeExecutable final : public runtime::Executable {
       Shards shards;
       shards.reserve(static_cast<std::size_t>(plan_.devices));
       for (i64 d = 0; d < plan_.devices; ++d)
-        shards.push_back(d > 0 && !root.varying ? shards[0] : result(c, args, value, root, static_cast<std::size_t>(d)));
+        shards.push_back(d > 0 && !root.varying ? shards[0]
+                                                : result(c, args, value, root, static_cast<std::size_t>(d)));
       out.push_back(std::move(shards));
     }
     return out;

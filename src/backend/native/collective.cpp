@@ -127,7 +127,8 @@ void all_gather(const CollectiveArgs& c) {
       std::byte* out = c.out + g[static_cast<std::size_t>(d)] * c.out_stride;
       for (i64 o = 0; o < cut.outer; ++o)
         for (i64 k = 0; k < n; ++k)
-          std::memcpy(out + (o * n + k) * cut.block, c.in + g[static_cast<std::size_t>(k)] * c.in_stride + o * cut.block,
+          std::memcpy(out + (o * n + k) * cut.block,
+                      c.in + g[static_cast<std::size_t>(k)] * c.in_stride + o * cut.block,
                       static_cast<std::size_t>(cut.block));
     });
     if (!c.out_stride) return;
@@ -183,7 +184,8 @@ void ppermute(const CollectiveArgs& c) {
   const auto bytes = static_cast<std::size_t>(c.in_type.bytes());
   for (const Devices& g : device_groups(c.mesh, p.axes)) {
     std::vector<i64> source(g.size(), -1);
-    for (const auto& [from, to] : p.permutation) source[static_cast<std::size_t>(to)] = g[static_cast<std::size_t>(from)];
+    for (const auto& [from, to] : p.permutation)
+      source[static_cast<std::size_t>(to)] = g[static_cast<std::size_t>(from)];
     for (std::size_t k = 0; k < g.size(); ++k) {
       std::byte* out = c.out + g[k] * c.out_stride;
       if (source[k] < 0)

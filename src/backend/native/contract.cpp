@@ -40,7 +40,8 @@ Side side(const View& x, const std::vector<int>& batch, const std::vector<int>& 
   for (int d : batch) s.batch *= x.shape()[d];
   for (int d : contract) s.inner *= x.shape()[d];
   for (int d : free) s.rows *= x.shape()[d];
-  const int b = static_cast<int>(batch.size()), f = static_cast<int>(free.size()), c = static_cast<int>(contract.size());
+  const int b = static_cast<int>(batch.size()), f = static_cast<int>(free.size()),
+            c = static_cast<int>(contract.size());
   s.data = x.data;
   if (consecutive(batch, 0) && consecutive(free, b) && consecutive(contract, b + f)) return s;
   if (consecutive(batch, 0) && consecutive(contract, b) && consecutive(free, b + c)) {
@@ -61,16 +62,19 @@ Side side(const View& x, const std::vector<int>& batch, const std::vector<int>& 
   return s;
 }
 
-// Tiles depend on the sizes only.
+// Tiles of equal size, about 256 by 256, at least four where the result is big enough. They depend on the sizes only.
 struct Tiles {
   i64 rows, columns;
-  Tiles(i64 m, i64 n, i64 batch) : rows(std::min<i64>(m, 512)), columns(std::min<i64>(n, 512)) {
-    if (batch * ((m + rows - 1) / rows) * ((n + columns - 1) / columns) >= 4) return;
-    if (n >= m)
-      columns = std::max<i64>(std::min<i64>(n, 64), (n + 3) / 4);
-    else
-      rows = std::max<i64>(std::min<i64>(m, 64), (m + 3) / 4);
+  Tiles(i64 m, i64 n, i64 batch) {
+    i64 down = std::max<i64>(1, (m + 128) / 256), across = std::max<i64>(1, (n + 128) / 256);
+    if (batch * down * across < 4) (n >= m ? across : down) = 4;
+    rows = even(m, down);
+    columns = even(n, across);
   }
+
+ private:
+  // Multiples of 16, the width of a vector of floats.
+  static i64 even(i64 size, i64 parts) { return std::max<i64>(16, ((size + parts - 1) / parts + 15) / 16 * 16); }
 };
 template <class T>
 void blas_dot(const Side& l, const Side& r, const T* a, const T* b, T* c) {
@@ -83,7 +87,8 @@ void blas_dot(const Side& l, const Side& r, const T* a, const T* b, T* c) {
     const T *lhs = a + batch * m * k, *rhs = b + batch * n * k;
     const Matrix A{l.transposed ? lhs + row : lhs + row * k, l.transposed ? m : k, l.transposed};
     const Matrix B{r.transposed ? rhs + column : rhs + column * k, r.transposed ? n : k, !r.transposed};
-    gemm<T>(std::min(t.rows, m - row), std::min(t.columns, n - column), k, A, B, c + batch * m * n + row * n + column, n);
+    gemm<T>(std::min(t.rows, m - row), std::min(t.columns, n - column), k, A, B, c + batch * m * n + row * n + column,
+            n);
   };
   const i64 jobs = l.batch * across * down;
   if (2 * m * n * k * l.batch < (1 << 18)) {  // too little work to share
@@ -156,8 +161,12 @@ template <class T>
 class RowGather {
  public:
   RowGather(const ConvShape& s, const T* x)
-      : s_(s), x_(x), stride_(row_strides(s.x)), last_(static_cast<std::size_t>(s.spatial) - 1),
-        at_(static_cast<std::size_t>(s.spatial) + 1), kernel_(static_cast<std::size_t>(s.spatial)) {}
+      : s_(s),
+        x_(x),
+        stride_(row_strides(s.x)),
+        last_(static_cast<std::size_t>(s.spatial) - 1),
+        at_(static_cast<std::size_t>(s.spatial) + 1),
+        kernel_(static_cast<std::size_t>(s.spatial)) {}
 
   void row(i64 o, i64 g, T* row) {
     for (int d = s_.spatial; d >= 0; --d) {
@@ -181,7 +190,8 @@ class RowGather {
  private:
   // Where a kernel position of one dimension reads, -1 for padding and gaps.
   i64 source(int d, i64 kernel) const {
-    const i64 i = at_[static_cast<std::size_t>(d) + 1] * s_.p.stride[d] + kernel * s_.p.kernel_dilation[d] - s_.p.low[d];
+    const i64 i =
+        at_[static_cast<std::size_t>(d) + 1] * s_.p.stride[d] + kernel * s_.p.kernel_dilation[d] - s_.p.low[d];
     const i64 gap = s_.p.input_dilation[d];
     if (i < 0) return -1;
     if (gap == 1) return i < s_.x[d + 1] ? i : -1;

@@ -22,26 +22,30 @@ struct Row {
   const ir::Op* op;
   FlatFn F32Loops::*loop;
 };
-constexpr Row rows[] = {{&ops::add, &F32Loops::add},         {&ops::sub, &F32Loops::sub},
-                        {&ops::mul, &F32Loops::mul},         {&ops::div, &F32Loops::div},
-                        {&ops::maximum, &F32Loops::maximum}, {&ops::minimum, &F32Loops::minimum},
-                        {&ops::neg, &F32Loops::neg},         {&ops::abs, &F32Loops::abs},
-                        {&ops::sign, &F32Loops::sign},       {&ops::floor, &F32Loops::floor},
-                        {&ops::ceil, &F32Loops::ceil},       {&ops::round, &F32Loops::round},
-                        {&ops::sqrt, &F32Loops::sqrt},       {&ops::rsqrt, &F32Loops::rsqrt},
-                        {&ops::exp, &F32Loops::exp},         {&ops::expm1, &F32Loops::expm1},
-                        {&ops::log, &F32Loops::log},         {&ops::log1p, &F32Loops::log1p},
-                        {&ops::tanh, &F32Loops::tanh},       {&ops::logistic, &F32Loops::logistic},
-                        {&ops::select, &F32Loops::select},   {&ops::clamp, &F32Loops::clamp}};
+constexpr Row rows[] = {
+    {&ops::add, &F32Loops::add},     {&ops::sub, &F32Loops::sub},           {&ops::mul, &F32Loops::mul},
+    {&ops::div, &F32Loops::div},     {&ops::maximum, &F32Loops::maximum},   {&ops::minimum, &F32Loops::minimum},
+    {&ops::neg, &F32Loops::neg},     {&ops::abs, &F32Loops::abs},           {&ops::sign, &F32Loops::sign},
+    {&ops::floor, &F32Loops::floor}, {&ops::ceil, &F32Loops::ceil},         {&ops::round, &F32Loops::round},
+    {&ops::sqrt, &F32Loops::sqrt},   {&ops::rsqrt, &F32Loops::rsqrt},       {&ops::exp, &F32Loops::exp},
+    {&ops::expm1, &F32Loops::expm1}, {&ops::log, &F32Loops::log},           {&ops::log1p, &F32Loops::log1p},
+    {&ops::tanh, &F32Loops::tanh},   {&ops::logistic, &F32Loops::logistic}, {&ops::select, &F32Loops::select},
+    {&ops::clamp, &F32Loops::clamp}};
 
 FlatFn F32Loops::*comparison(ops::Compare::Direction direction) {
   switch (direction) {
-    case ops::Compare::Direction::eq: return &F32Loops::eq;
-    case ops::Compare::Direction::ne: return &F32Loops::ne;
-    case ops::Compare::Direction::lt: return &F32Loops::lt;
-    case ops::Compare::Direction::le: return &F32Loops::le;
-    case ops::Compare::Direction::gt: return &F32Loops::gt;
-    case ops::Compare::Direction::ge: break;
+    case ops::Compare::Direction::eq:
+      return &F32Loops::eq;
+    case ops::Compare::Direction::ne:
+      return &F32Loops::ne;
+    case ops::Compare::Direction::lt:
+      return &F32Loops::lt;
+    case ops::Compare::Direction::le:
+      return &F32Loops::le;
+    case ops::Compare::Direction::gt:
+      return &F32Loops::gt;
+    case ops::Compare::Direction::ge:
+      break;
   }
   return &F32Loops::ge;
 }

@@ -1,4 +1,5 @@
-// The loops of F32Loops. Results may lie where an operand lies (same element, same iteration), never shifted: hence ivdep.
+// The loops of F32Loops. Results may lie where an operand lies (same element, same iteration), never shifted: hence
+// ivdep.
 #pragma once
 #include "backend/native/f32_loops.hpp"
 #include "backend/native/f32_math.hpp"

@@ -35,11 +35,12 @@ UNISONO_INLINE float min_f32(float a, float b) {
 // y * 2^n for n in [-252, 254], rounded once more where the result is subnormal.
 UNISONO_INLINE float scaled(float y, std::int32_t n) {
   const std::int32_t half = n >> 1, rest = n - half;
-  return y * float_of(static_cast<std::uint32_t>(half + 127) << 23) * float_of(static_cast<std::uint32_t>(rest + 127) << 23);
+  return y * float_of(static_cast<std::uint32_t>(half + 127) << 23) *
+         float_of(static_cast<std::uint32_t>(rest + 127) << 23);
 }
 
-// x = n log 2 + r with |r| <= log(2) / 2, for |x| < 2^20; the first part of log 2 has so few bits that its product with n
-// is exact (Cody and Waite 1980).
+// x = n log 2 + r with |r| <= log(2) / 2, for |x| < 2^20; the first part of log 2 has so few bits that its product with
+// n is exact (Cody and Waite 1980).
 struct ExpParts {
   std::int32_t n;
   float r;
@@ -84,8 +85,7 @@ UNISONO_INLINE float log_f32(float x) {
   const std::uint32_t b = bits_of(s);
   const float m = float_of((b & 0x007fffffu) | 0x3f000000u);
   const bool low = m < 0.707106781186547524f;
-  const std::int32_t e =
-      static_cast<std::int32_t>(b >> 23) - 126 - (subnormal ? 23 : 0) - (low ? 1 : 0);
+  const std::int32_t e = static_cast<std::int32_t>(b >> 23) - 126 - (subnormal ? 23 : 0) - (low ? 1 : 0);
   const float f = (low ? m + m : m) - 1.0f, k = static_cast<float>(e), z = f * f;
   float p = 7.0376836292e-2f;
   p = p * f - 1.1514610310e-1f;

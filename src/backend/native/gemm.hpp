@@ -6,7 +6,7 @@ namespace uni::native {
 
 struct Matrix {
   const void* data = nullptr;
-  i64 leading = 0;         // elements between rows as stored
+  i64 leading = 0;          // elements between rows as stored
   bool transposed = false;  // stored as the transpose
 };
 // C[m, n] with rows `ldc` apart. T: float, double, C64, C128.

@@ -41,33 +41,32 @@ i64 Group::bytes_per_element() const {
 }
 
 void Group::fill_broadcast(const Member& m, const std::byte* in, i64 begin, i64 n, std::byte* out) const {
-  const Dims& shape = m.type.shape;
   const i64 item = itemsize(m.type.dtype);
-  const int rank = shape.rank();
-  if (rank == 0) {
-    std::memcpy(out, in, static_cast<std::size_t>(item));
-    return;
+  const std::size_t rank = m.sizes.size();
+  constexpr std::size_t few = 12;
+  i64 small[few];
+  std::vector<i64> large;
+  i64* at = rank <= few ? small : (large.resize(rank), large.data());
+  i64 from = 0;
+  for (std::size_t d = rank; d-- > 0;) {
+    at[d] = begin % m.sizes[d];
+    begin /= m.sizes[d];
+    from += at[d] * m.strides[d];
   }
-  std::vector<i64> at(static_cast<std::size_t>(rank));
-  i64 left = begin;
-  for (int d = rank - 1; d >= 0; --d) {
-    at[static_cast<std::size_t>(d)] = left % shape[d];
-    left /= shape[d];
-  }
-  const i64 step = m.strides.back();
+  const i64 length = m.sizes.back(), step = m.strides.back();
   for (i64 done = 0; done < n;) {
-    i64 from = 0;
-    for (int d = 0; d < rank; ++d) from += at[static_cast<std::size_t>(d)] * m.strides[static_cast<std::size_t>(d)];
-    const i64 run = std::min(n - done, shape[rank - 1] - at.back());
+    const i64 run = std::min(n - done, length - at[rank - 1]);
     if (step == 0)
       fill_elements(out + done * item, run, in + from * item, item);
     else
       std::memcpy(out + done * item, in + from * item, static_cast<std::size_t>(run * item));
     done += run;
-    at.back() += run;
-    for (int d = rank - 1; d > 0 && at[static_cast<std::size_t>(d)] == shape[d]; --d) {
-      at[static_cast<std::size_t>(d)] = 0;
-      ++at[static_cast<std::size_t>(d) - 1];
+    from += run * step;
+    at[rank - 1] += run;
+    for (std::size_t d = rank - 1; d > 0 && at[d] == m.sizes[d]; --d) {
+      from += m.strides[d - 1] - at[d] * m.strides[d];
+      at[d] = 0;
+      ++at[d - 1];
     }
   }
 }
@@ -97,7 +96,8 @@ void Group::run(i64 begin, i64 end, std::byte* const* inputs, std::byte* const* 
   for (const Member& m : members)
     if (m.kind == Member::Kind::constant && m.slot >= 0)
       fill_elements(slot(m), std::min(tile, end - begin),
-                    reinterpret_cast<const std::byte*>(&m.eqn->params.as<ops::Full>().value.low), itemsize(m.type.dtype));
+                    reinterpret_cast<const std::byte*>(&m.eqn->params.as<ops::Full>().value.low),
+                    itemsize(m.type.dtype));
   const std::byte* in[3];
   for (i64 at = begin; at < end; at += tile) {
     const i64 n = std::min(tile, end - at);
@@ -112,9 +112,14 @@ void Group::run(i64 begin, i64 end, std::byte* const* inputs, std::byte* const* 
             fill_elements(out, n, reinterpret_cast<const std::byte*>(&m.eqn->params.as<ops::Full>().value.low),
                           itemsize(m.type.dtype));
           continue;
-        case Member::Kind::iota: fill_iota(*m.eqn, m.type, at, n, out); continue;
-        case Member::Kind::broadcast: fill_broadcast(m, inputs[m.external], at, n, out); continue;
-        case Member::Kind::loop: break;
+        case Member::Kind::iota:
+          fill_iota(*m.eqn, m.type, at, n, out);
+          continue;
+        case Member::Kind::broadcast:
+          fill_broadcast(m, inputs[m.external], at, n, out);
+          continue;
+        case Member::Kind::loop:
+          break;
       }
       for (std::size_t k = 0; k < m.in.size(); ++k) {
         const Source& s = m.in[k];

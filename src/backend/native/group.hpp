@@ -18,11 +18,11 @@ class Group {
     FlatFn run = nullptr;
     std::vector<Source> in;
     const ir::Eqn* eqn = nullptr;
-    ir::Type type;   // of the result
+    ir::Type type;    // of the result
     int output = -1;  // external result, or none
     int slot = -1;    // scratch slot when there is no external result
-    // broadcast: strides of the external operand by dimension of the result's shape
-    std::vector<i64> strides;
+    // broadcast: the result's shape with dimensions merged where they can be, and the external operand's strides
+    std::vector<i64> sizes, strides;
     int external = -1;
   };
 

@@ -21,8 +21,8 @@ i64 block_number(const I* index, const Dims& x, int k, bool clip) {
   return block;
 }
 struct IndexedBlocks {
-  i64 rows, block;                 // index rows; elements of a block
-  std::vector<i64> number;         // by row
+  i64 rows, block;          // index rows; elements of a block
+  std::vector<i64> number;  // by row
   IndexedBlocks(const View& x, const View& indices, bool clip) {
     const int k = static_cast<int>(indices.shape()[-1]);
     rows = Dims(indices.shape().begin(), indices.shape().end() - 1).count();
@@ -66,10 +66,14 @@ T combine(ops::Combine how, T old, T update) {
     return update;
   } else {
     switch (how) {
-      case ops::Combine::set: return update;
-      case ops::Combine::add: return T(plus(static_cast<W>(old), static_cast<W>(update)));
-      case ops::Combine::mul: return T(times(static_cast<W>(old), static_cast<W>(update)));
-      default: break;
+      case ops::Combine::set:
+        return update;
+      case ops::Combine::add:
+        return T(plus(static_cast<W>(old), static_cast<W>(update)));
+      case ops::Combine::mul:
+        return T(times(static_cast<W>(old), static_cast<W>(update)));
+      default:
+        break;
     }
     if constexpr (!is_complex_like<T>)
       return T(how == ops::Combine::min ? min_of(static_cast<W>(old), static_cast<W>(update))
@@ -141,7 +145,8 @@ void sort(const KernelArgs& a) {
         const i64 item = itemsize(a.in[k].type->dtype);
         for (i64 i = 0; i < n; ++i)
           std::memcpy(a.out[k].data + (base + i * step) * item,
-                      a.in[k].data + (base + order[static_cast<std::size_t>(i)] * step) * item, static_cast<std::size_t>(item));
+                      a.in[k].data + (base + order[static_cast<std::size_t>(i)] * step) * item,
+                      static_cast<std::size_t>(item));
       }
     }
   });

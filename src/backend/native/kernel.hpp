@@ -85,22 +85,38 @@ using Work = typename WorkOf<T>::type;
 template <class F>
 auto dispatch(Dtype dtype, const F& f) {
   switch (dtype) {
-    case Dtype::b8: return f(bool{});
-    case Dtype::i8: return f(std::int8_t{});
-    case Dtype::i16: return f(std::int16_t{});
-    case Dtype::i32: return f(std::int32_t{});
-    case Dtype::i64: return f(std::int64_t{});
-    case Dtype::u8: return f(std::uint8_t{});
-    case Dtype::u16: return f(std::uint16_t{});
-    case Dtype::u32: return f(std::uint32_t{});
-    case Dtype::u64: return f(std::uint64_t{});
-    case Dtype::f16: return f(f16{});
-    case Dtype::bf16: return f(bf16{});
-    case Dtype::f32: return f(float{});
-    case Dtype::f64: return f(double{});
-    case Dtype::c64: return f(C64{});
-    case Dtype::c128: return f(C128{});
-    case Dtype::key: break;
+    case Dtype::b8:
+      return f(bool{});
+    case Dtype::i8:
+      return f(std::int8_t{});
+    case Dtype::i16:
+      return f(std::int16_t{});
+    case Dtype::i32:
+      return f(std::int32_t{});
+    case Dtype::i64:
+      return f(std::int64_t{});
+    case Dtype::u8:
+      return f(std::uint8_t{});
+    case Dtype::u16:
+      return f(std::uint16_t{});
+    case Dtype::u32:
+      return f(std::uint32_t{});
+    case Dtype::u64:
+      return f(std::uint64_t{});
+    case Dtype::f16:
+      return f(f16{});
+    case Dtype::bf16:
+      return f(bf16{});
+    case Dtype::f32:
+      return f(float{});
+    case Dtype::f64:
+      return f(double{});
+    case Dtype::c64:
+      return f(C64{});
+    case Dtype::c128:
+      return f(C128{});
+    case Dtype::key:
+      break;
   }
   return f(KeyWords{});
 }

@@ -19,7 +19,7 @@ void select_group_results(Plan& plan) {
     if (s.kind != Step::Kind::group) continue;
     std::vector<int> kept;
     for (std::size_t m = 0; m < s.out.size(); ++m) {
-      if (!needed[at(s.out[m])]) continue;
+      if (s.out[m] < 0 || !needed[at(s.out[m])]) continue;
       s.group->members[m].output = static_cast<int>(kept.size());
       kept.push_back(s.out[m]);
     }

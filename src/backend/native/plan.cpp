@@ -56,6 +56,7 @@ class Planner {
     for (const ir::Eqn& e : program_.eqns) find_merged_sums(e);
     for (const ir::Eqn& e : program_.eqns)
       if (!absorbed_.contains(&e)) equation(e);
+    for (ir::Var v : program_.outputs) make_available(v);
     while (!pending_.empty()) flush(pending_.begin()->second.get());
     plan_.steps = std::move(steps_);
     place_values(plan_);
@@ -106,6 +107,7 @@ class Planner {
 
   void equation(const ir::Eqn& e) {
     if (e.op == &ops::reshape || e.op == &ops::pvary) return share(e);
+    if (is_maker(e.op)) return remember_maker(e);
     if (is_pointwise(e)) return join_group(e);
     for (ir::Var v : e.in) make_available(v);
     if (ops::is_collective(*e.op)) return collective(e);
@@ -116,72 +118,111 @@ class Planner {
 
   // ---- groups
   bool is_pointwise(const ir::Eqn& e) const {
-    if (e.op == &ops::full || e.op == &ops::iota || e.op == &ops::broadcast_in_dim) return true;
     if (e.in.empty() || e.out.size() != 1 || e.in.size() > 3) return false;
     ir::Types in;
     for (ir::Var v : e.in) in.push_back(plan_.values[at(v)].type);
     return pointwise_kernel(*e.op, e.params, in, plan_.values[at(e.out[0])].type) != nullptr;
   }
 
-  Pending& group_for(const ir::Eqn& e) {
-    const Value& out = value(e.out[0]);
+  static bool is_maker(const ir::Op* op) {
+    return op == &ops::full || op == &ops::iota || op == &ops::broadcast_in_dim;
+  }
+
+  Pending& group_for(int root) {
+    const Value& out = value(root);
     const std::pair<i64, bool> key{out.type.count(), out.varying};
+    constexpr std::size_t room = 4;  // an equation and the makers of its operands
+    if (const auto it = pending_.find(key);
+        it != pending_.end() && it->second->group->members.size() + room > Group::max_members)
+      flush(it->second.get());
     std::unique_ptr<Pending>& slot = pending_[key];
-    if (slot && slot->group->members.size() >= Group::max_members) flush(slot.get());
-    std::unique_ptr<Pending>& fresh = pending_[key];
-    if (!fresh) {
-      fresh = std::make_unique<Pending>();
-      fresh->key = key;
-      fresh->varying = out.varying;
-      fresh->group->count = out.type.count();
+    if (!slot) {
+      slot = std::make_unique<Pending>();
+      slot->key = key;
+      slot->varying = out.varying;
+      slot->group->count = out.type.count();
     }
-    return *fresh;
+    return *slot;
   }
 
   void join_group(const ir::Eqn& e) {
     const Value& out = value(e.out[0]);
     const std::pair<i64, bool> key{out.type.count(), out.varying};
-    const bool broadcast = e.op == &ops::broadcast_in_dim;
     for (ir::Var v : e.in) {
-      Pending* p = pending_of(v);
-      if (p && (broadcast || p->key != key)) flush(p);
+      if (const auto it = makers_.find(value(v).root); it != makers_.end())
+        for (ir::Var made_from : it->second->in) make_available(made_from);
+      if (Pending* p = pending_of(v); p && p->key != key) flush(p);
     }
-    Pending& g = group_for(e);
+    Pending& g = group_for(e.out[0]);
     for (ir::Var v : e.in)  // group_for may have flushed a full group
       if (Pending* p = pending_of(v); p && p != &g) flush(p);
     Group::Member m;
     m.eqn = &e;
     m.type = out.type;
+    ir::Types in;
+    for (ir::Var v : e.in) {
+      in.push_back(value(v).type);
+      m.in.push_back(source(g, v));
+    }
+    m.run = pointwise_kernel(*e.op, e.params, in, out.type);
+    add_member(g, e.out[0], e.out[0], std::move(m));
+  }
+
+  // `result` is -1 for what this group makes for itself only.
+  void add_member(Pending& g, int root, int result, Group::Member m) {
+    g.member[root] = static_cast<int>(g.group->members.size());
+    g.values.push_back(result);
+    g.group->members.push_back(std::move(m));
+    if (result >= 0) in_group_[result] = &g;
+  }
+
+  // ---- constants, counters and broadcasts are made again in each group that reads them, and stored for other readers
+  void remember_maker(const ir::Eqn& e) {
+    const ir::Eqn* maker = &e;
+    if (e.op == &ops::broadcast_in_dim)
+      if (const auto it = makers_.find(value(e.in[0]).root); it != makers_.end() && it->second->op == &ops::full)
+        maker = it->second;
+    makers_[e.out[0]] = maker;
+  }
+  void make(Pending& g, int root, int result) {
+    const ir::Eqn& e = *makers_.at(root);
+    Group::Member m;
+    m.eqn = &e;
+    m.type = value(root).type;
     if (e.op == &ops::full) {
       m.kind = Group::Member::Kind::constant;
     } else if (e.op == &ops::iota) {
       m.kind = Group::Member::Kind::iota;
-    } else if (broadcast) {
+    } else {
       m.kind = Group::Member::Kind::broadcast;
       m.external = external(g, e.in[0]);
-      m.strides = broadcast_strides(e);
-    } else {
-      ir::Types in;
-      for (ir::Var v : e.in) {
-        in.push_back(value(v).type);
-        m.in.push_back(source(g, v));
-      }
-      m.run = pointwise_kernel(*e.op, e.params, in, out.type);
+      find_strides(e, m);
     }
-    g.member[e.out[0]] = static_cast<int>(g.group->members.size());
-    g.values.push_back(e.out[0]);
-    g.group->members.push_back(std::move(m));
-    in_group_[e.out[0]] = &g;
+    add_member(g, root, result, std::move(m));
   }
 
-  std::vector<i64> broadcast_strides(const ir::Eqn& e) {
+  // Result dimensions that the operand walks through evenly become one.
+  void find_strides(const ir::Eqn& e, Group::Member& m) {
     const auto& p = e.params.as<ops::BroadcastInDim>();
     const Dims& in = value(e.in[0]).type.shape;
     const std::vector<i64> from = row_strides(in);
     std::vector<i64> strides(at(p.shape.rank()), 0);
     for (int d = 0; d < in.rank(); ++d)
       if (in[d] != 1) strides[at(p.dims[at(d)])] = from[at(d)];
-    return strides;
+    for (int d = 0; d < p.shape.rank(); ++d) {
+      const i64 size = p.shape[d], stride = strides[at(d)];
+      if (size == 1) continue;
+      if (!m.sizes.empty() && m.strides.back() == stride * size) {
+        m.sizes.back() *= size;
+        m.strides.back() = stride;
+      } else {
+        m.sizes.push_back(size);
+        m.strides.push_back(stride);
+      }
+    }
+    if (!m.sizes.empty()) return;
+    m.sizes = {1};
+    m.strides = {0};
   }
 
   Pending* pending_of(ir::Var v) {
@@ -197,12 +238,19 @@ class Planner {
     return it->second;
   }
   Group::Source source(Pending& g, ir::Var v) {
-    if (const auto it = g.member.find(value(v).root); it != g.member.end())
-      return {Group::Source::Kind::member, it->second};
+    const int root = value(v).root;
+    if (makers_.contains(root) && !g.member.contains(root)) make(g, root, -1);
+    if (const auto it = g.member.find(root); it != g.member.end()) return {Group::Source::Kind::member, it->second};
     return {Group::Source::Kind::flat, external(g, v)};
   }
 
   void make_available(ir::Var v) {
+    const int root = value(v).root;
+    if (const auto it = makers_.find(root); it != makers_.end()) {
+      for (ir::Var made_from : it->second->in) make_available(made_from);
+      make(group_for(root), root, root);
+      makers_.erase(root);
+    }
     if (Pending* p = pending_of(v)) flush(p);
   }
 
@@ -215,7 +263,8 @@ class Planner {
     s.each_device = owned->varying;
     s.out = owned->values;  // which of them are needed outside is known when all steps are
     s.group = std::move(owned->group);
-    for (int v : owned->values) in_group_.erase(v);
+    for (int v : owned->values)
+      if (v >= 0) in_group_.erase(v);
     steps_.push_back(std::move(s));
   }
 
@@ -295,7 +344,8 @@ class Planner {
   std::unordered_map<const ir::Eqn*, bool> absorbed_;
   std::unordered_map<const ir::Eqn*, const ir::Eqn*> merged_;
   std::map<std::pair<i64, bool>, std::unique_ptr<Pending>> pending_;
-  std::unordered_map<int, Pending*> in_group_;  // root value -> its pending group
+  std::unordered_map<int, const ir::Eqn*> makers_;  // root value -> what makes it, while it is not stored
+  std::unordered_map<int, Pending*> in_group_;      // root value -> its pending group
 };
 }  // namespace
 

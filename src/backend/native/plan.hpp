@@ -19,8 +19,8 @@ struct Value {
   int root = -1;  // whose storage it is
   // Of roots:
   enum class Place : std::uint8_t { unused, input, arena, output } place = Place::unused;
-  int index = -1;  // of the program's input, or the result storage number
-  i64 offset = 0;  // in the arena
+  int index = -1;             // of the program's input, or the result storage number
+  i64 offset = 0;             // in the arena
   int first = -1, last = -1;  // steps that define and last use it
   i64 bytes(i64 devices) const { return type.bytes() * (varying ? devices : 1); }
 };
@@ -35,7 +35,7 @@ struct Step {
   std::vector<int> in, out;  // values
   std::vector<Slot> in_slots, out_slots;
   KernelFn run = nullptr;
-  ir::Eqn eqn;                // kernel, collective
+  ir::Eqn eqn;                    // kernel, collective
   ir::Types in_types, out_types;  // kernel: as the kernel sees them (merged devices count as rows)
   bool each_device = false;       // run once per device
   std::unique_ptr<Group> group;
@@ -49,7 +49,7 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<int> inputs, outputs;  // values
   std::vector<P> output_specs;
-  std::vector<int> result_roots;  // roots that are allocated anew for each execution
+  std::vector<int> result_roots;         // roots that are allocated anew for each execution
   std::vector<std::vector<int>> donors;  // by result root: inputs whose storage it may take, best ones first
   i64 arena_bytes = 0;
   i64 collectives = 0, collective_bytes = 0;

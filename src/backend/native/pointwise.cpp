@@ -51,14 +51,14 @@ inline constexpr bool bits = is_int_like<T> || std::is_same_v<T, bool>;
 template <class T>
 inline constexpr bool ordered = floating<T> || bits<T>;
 
-#define UNARY(name, domain, real_expr)     \
-  struct name {                            \
-    template <class T>                     \
+#define UNARY(name, domain, real_expr)       \
+  struct name {                              \
+    template <class T>                       \
     static constexpr bool takes = domain<T>; \
-    template <class T>                     \
-    static T of(T x) {                     \
-      return real_expr;                    \
-    }                                      \
+    template <class T>                       \
+    static T of(T x) {                       \
+      return real_expr;                      \
+    }                                        \
   };
 // Complex values go through the standard library.
 #define UNARY_COMPLEX(name, real_expr, complex_expr) \
@@ -129,8 +129,7 @@ struct Not {
 };
 UNARY_COMPLEX(Exp, std::exp(x), std::exp(z))
 UNARY_COMPLEX(Expm1, std::expm1(x),
-              (std::complex<Real<T>>(std::expm1(x.re) * std::cos(x.im) -
-                                         2 * std::sin(x.im / 2) * std::sin(x.im / 2),
+              (std::complex<Real<T>>(std::expm1(x.re) * std::cos(x.im) - 2 * std::sin(x.im / 2) * std::sin(x.im / 2),
                                      std::exp(x.re) * std::sin(x.im))))
 UNARY_COMPLEX(Log, std::log(x), std::log(z))
 UNARY_COMPLEX(Log1p, std::log1p(x),
@@ -209,7 +208,10 @@ bool shiftable(T n) {
 BINARY(ShiftLeft, is_int_like, shiftable(y) ? static_cast<T>(static_cast<std::make_unsigned_t<T>>(x) << y) : T(0))
 BINARY(ShiftRightLogical, is_int_like,
        shiftable(y) ? static_cast<T>(static_cast<std::make_unsigned_t<T>>(x) >> y) : T(0))
-BINARY(ShiftRightArithmetic, is_int_like, static_cast<T>(x >> (shiftable(y) ? y : T(8 * sizeof(T) - 1))))
+BINARY(ShiftRightArithmetic, is_int_like,
+       shiftable(y) ? static_cast<T>(x >> y)
+       : x < T(0)   ? static_cast<T>(~T(0))
+                    : T(0))
 
 constexpr PointwiseRow rows[] = {{&ops::neg, unary<Neg>},
                                  {&ops::sign, unary<Sign>},

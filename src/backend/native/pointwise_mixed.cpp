@@ -34,18 +34,25 @@ FlatFn choose_abs(std::span<const ir::Type> in, const ir::Type&) {
   return dispatch(in[0].dtype, []<class T>(T) -> FlatFn { return abs_loop<T>; });
 }
 
-void copy_loop(const FlatArgs& a, std::size_t size) { std::memmove(a.out, a.in[0], static_cast<std::size_t>(a.count) * size); }
+void copy_loop(const FlatArgs& a, std::size_t size) {
+  std::memmove(a.out, a.in[0], static_cast<std::size_t>(a.count) * size);
+}
 template <std::size_t Size>
 void copy_sized(const FlatArgs& a) {
   copy_loop(a, Size);
 }
 FlatFn choose_copy(std::span<const ir::Type>, const ir::Type& out) {
   switch (itemsize(out.dtype)) {
-    case 1: return copy_sized<1>;
-    case 2: return copy_sized<2>;
-    case 4: return copy_sized<4>;
-    case 8: return copy_sized<8>;
-    default: return copy_sized<16>;
+    case 1:
+      return copy_sized<1>;
+    case 2:
+      return copy_sized<2>;
+    case 4:
+      return copy_sized<4>;
+    case 8:
+      return copy_sized<8>;
+    default:
+      return copy_sized<16>;
   }
 }
 
@@ -155,12 +162,18 @@ void compare_loop(const FlatArgs& a) {
   } else {
     using W = Work<T>;
     switch (d) {
-      case D::eq: return compare_with<T>(a, [](W x, W y) { return x == y; });
-      case D::ne: return compare_with<T>(a, [](W x, W y) { return x != y; });
-      case D::lt: return compare_with<T>(a, [](W x, W y) { return x < y; });
-      case D::le: return compare_with<T>(a, [](W x, W y) { return x <= y; });
-      case D::gt: return compare_with<T>(a, [](W x, W y) { return x > y; });
-      case D::ge: return compare_with<T>(a, [](W x, W y) { return x >= y; });
+      case D::eq:
+        return compare_with<T>(a, [](W x, W y) { return x == y; });
+      case D::ne:
+        return compare_with<T>(a, [](W x, W y) { return x != y; });
+      case D::lt:
+        return compare_with<T>(a, [](W x, W y) { return x < y; });
+      case D::le:
+        return compare_with<T>(a, [](W x, W y) { return x <= y; });
+      case D::gt:
+        return compare_with<T>(a, [](W x, W y) { return x > y; });
+      case D::ge:
+        return compare_with<T>(a, [](W x, W y) { return x >= y; });
     }
   }
 }
@@ -178,11 +191,16 @@ void select_loop(const FlatArgs& a) {
 }
 FlatFn choose_select(std::span<const ir::Type>, const ir::Type& out) {
   switch (itemsize(out.dtype)) {
-    case 1: return select_loop<std::uint8_t>;
-    case 2: return select_loop<std::uint16_t>;
-    case 4: return select_loop<std::uint32_t>;
-    case 8: return select_loop<std::uint64_t>;
-    default: return select_loop<C128>;
+    case 1:
+      return select_loop<std::uint8_t>;
+    case 2:
+      return select_loop<std::uint16_t>;
+    case 4:
+      return select_loop<std::uint32_t>;
+    case 8:
+      return select_loop<std::uint64_t>;
+    default:
+      return select_loop<C128>;
   }
 }
 

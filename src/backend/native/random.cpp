@@ -26,11 +26,17 @@ void each_draw(const KernelArgs& k, const Fn& fn) {
 }
 void bits(const KernelArgs& k) {
   switch (itemsize(k.out[0].type->dtype)) {
-    case 1: return each_draw(k, [&](i64 i, ops::Words w) { k.out[0].as<std::uint8_t>()[i] = static_cast<std::uint8_t>(w.a ^ w.b); });
-    case 2: return each_draw(k, [&](i64 i, ops::Words w) { k.out[0].as<std::uint16_t>()[i] = static_cast<std::uint16_t>(w.a ^ w.b); });
-    case 4: return each_draw(k, [&](i64 i, ops::Words w) { k.out[0].as<std::uint32_t>()[i] = w.a ^ w.b; });
+    case 1:
+      return each_draw(
+          k, [&](i64 i, ops::Words w) { k.out[0].as<std::uint8_t>()[i] = static_cast<std::uint8_t>(w.a ^ w.b); });
+    case 2:
+      return each_draw(
+          k, [&](i64 i, ops::Words w) { k.out[0].as<std::uint16_t>()[i] = static_cast<std::uint16_t>(w.a ^ w.b); });
+    case 4:
+      return each_draw(k, [&](i64 i, ops::Words w) { k.out[0].as<std::uint32_t>()[i] = w.a ^ w.b; });
     default:
-      return each_draw(k, [&](i64 i, ops::Words w) { k.out[0].as<std::uint64_t>()[i] = (std::uint64_t{w.a} << 32) | w.b; });
+      return each_draw(
+          k, [&](i64 i, ops::Words w) { k.out[0].as<std::uint64_t>()[i] = (std::uint64_t{w.a} << 32) | w.b; });
   }
 }
 void split(const KernelArgs& k) {
@@ -42,7 +48,9 @@ void fold_in(const KernelArgs& k) {
     k.out[0].as<KeyWords>()[i] = {w.a, w.b};
   }
 }
-void copy(const KernelArgs& k) { std::memcpy(k.out[0].data, k.in[0].data, static_cast<std::size_t>(k.out[0].type->bytes())); }
+void copy(const KernelArgs& k) {
+  std::memcpy(k.out[0].data, k.in[0].data, static_cast<std::size_t>(k.out[0].type->bytes()));
+}
 
 constexpr KernelEntry entries[] = {{&ops::random_bits, bits},
                                    {&ops::random_split, split},

@@ -161,9 +161,10 @@ void reduce_columns(const T* x, T* y, const Form& f) {
     }
     for (i64 i = 0; i < n; ++i) y[o * f.inner + begin + i] = T(run[i]);
   };
-  chunked(f.outer * strips, f.reduced * std::min(strip, f.inner) * static_cast<i64>(sizeof(T)), [&](i64 begin, i64 end) {
-    for (i64 j = begin; j < end; ++j) one(j);
-  });
+  chunked(f.outer * strips, f.reduced * std::min(strip, f.inner) * static_cast<i64>(sizeof(T)),
+          [&](i64 begin, i64 end) {
+            for (i64 j = begin; j < end; ++j) one(j);
+          });
 }
 template <class R>
 void reduce(const KernelArgs& k) {
@@ -211,10 +212,10 @@ void arg_extremum(const KernelArgs& k) {
   });
 }
 
-constexpr KernelEntry entries[] = {{&ops::reduce_sum, reduce<SumOf>},   {&ops::reduce_prod, reduce<ProductOf>},
-                                   {&ops::reduce_max, reduce<MaxOf>},   {&ops::reduce_min, reduce<MinOf>},
-                                   {&ops::reduce_and, reduce<MinOf>},   {&ops::reduce_or, reduce<MaxOf>},
-                                   {&ops::argmax, arg_extremum<true>},  {&ops::argmin, arg_extremum<false>}};
+constexpr KernelEntry entries[] = {{&ops::reduce_sum, reduce<SumOf>},  {&ops::reduce_prod, reduce<ProductOf>},
+                                   {&ops::reduce_max, reduce<MaxOf>},  {&ops::reduce_min, reduce<MinOf>},
+                                   {&ops::reduce_and, reduce<MinOf>},  {&ops::reduce_or, reduce<MaxOf>},
+                                   {&ops::argmax, arg_extremum<true>}, {&ops::argmin, arg_extremum<false>}};
 }  // namespace
 
 std::span<const KernelEntry> reduce_kernels() { return entries; }

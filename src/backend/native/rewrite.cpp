@@ -32,8 +32,10 @@ ir::Program swap_transposed_dots(const ir::Program& program) {
     const ir::Eqn& dot = program.eqns[static_cast<std::size_t>(producer[x])];
     if (dot.op != &ops::dot_general) continue;
     const auto& p = dot.params.as<ops::DotGeneral>();
-    const int left = program.types[static_cast<std::size_t>(dot.in[0])].shape.rank() - static_cast<int>(p.lhs_contract.size());
-    const int right = program.types[static_cast<std::size_t>(dot.in[1])].shape.rank() - static_cast<int>(p.rhs_contract.size());
+    const int left =
+        program.types[static_cast<std::size_t>(dot.in[0])].shape.rank() - static_cast<int>(p.lhs_contract.size());
+    const int right =
+        program.types[static_cast<std::size_t>(dot.in[1])].shape.rank() - static_cast<int>(p.rhs_contract.size());
     if (!p.lhs_batch.empty() || !swaps(e.params.as<ops::Transpose>().permutation, left, right)) continue;
     e.op = dot.op;
     e.in = {dot.in[1], dot.in[0]};

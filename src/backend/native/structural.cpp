@@ -1,4 +1,5 @@
-// Moving elements. `full`, `iota` and broadcasts are made inside pointwise groups (group.cpp) and by the same code alone.
+// Moving elements. `full`, `iota` and broadcasts are made inside pointwise groups (group.cpp) and by the same code
+// alone.
 #include "backend/native/walk.hpp"
 #include "ops/structural.hpp"
 
@@ -98,9 +99,12 @@ void dynamic_update_slice(const KernelArgs& k) {
   scatter_strided(k.in[1].data, k.in[1].shape(), k.out[0].data, base, stride, item_of(k.in[0]));
 }
 
-constexpr KernelEntry entries[] = {{&ops::transpose, transpose},         {&ops::slice, slice},
-                                   {&ops::reverse, reverse},             {&ops::concatenate, concatenate},
-                                   {&ops::pad, pad},                     {&ops::dynamic_slice, dynamic_slice},
+constexpr KernelEntry entries[] = {{&ops::transpose, transpose},
+                                   {&ops::slice, slice},
+                                   {&ops::reverse, reverse},
+                                   {&ops::concatenate, concatenate},
+                                   {&ops::pad, pad},
+                                   {&ops::dynamic_slice, dynamic_slice},
                                    {&ops::dynamic_update_slice, dynamic_update_slice}};
 }  // namespace
 

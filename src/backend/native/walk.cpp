@@ -10,18 +10,24 @@ struct Item16 {
 template <class Fn>
 void with_item(i64 item, const Fn& f) {
   switch (item) {
-    case 1: return f(std::uint8_t{});
-    case 2: return f(std::uint16_t{});
-    case 4: return f(std::uint32_t{});
-    case 8: return f(std::uint64_t{});
-    default: return f(Item16{});
+    case 1:
+      return f(std::uint8_t{});
+    case 2:
+      return f(std::uint16_t{});
+    case 4:
+      return f(std::uint32_t{});
+    case 8:
+      return f(std::uint64_t{});
+    default:
+      return f(Item16{});
   }
 }
 
 // Element offsets of the positions of some dimensions, one after another.
 class Offsets {
  public:
-  Offsets(std::vector<i64> sizes, std::vector<i64> steps) : sizes_(std::move(sizes)), steps_(std::move(steps)), at_(sizes_) {}
+  Offsets(std::vector<i64> sizes, std::vector<i64> steps)
+      : sizes_(std::move(sizes)), steps_(std::move(steps)), at_(sizes_) {}
   void start(i64 position) {
     offset = 0;
     for (std::size_t d = sizes_.size(); d-- > 0;) {
