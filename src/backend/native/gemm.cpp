@@ -3,15 +3,12 @@
 #include <cblas.h>
 
 #include <algorithm>
-#include <mutex>
+
+#include "backend/native/blas.hpp"
 
 namespace uni::native {
 
 namespace {
-void single_threaded_blas() {
-  static std::once_flag once;
-  std::call_once(once, [] { openblas_set_num_threads(1); });
-}
 int blas_int(i64 n) { return static_cast<int>(n); }
 CBLAS_TRANSPOSE order(const Matrix& m) { return m.transposed ? CblasTrans : CblasNoTrans; }
 
@@ -41,7 +38,7 @@ void gemm(i64 m, i64 n, i64 k, const Matrix& a, const Matrix& b, T* c, i64 ldc) 
     for (i64 i = 0; i < m; ++i) std::fill_n(c + i * ldc, n, T{});
     return;
   }
-  single_threaded_blas();
+  set_up_blas();
   const int M = blas_int(m), N = blas_int(n), K = blas_int(k), A = blas_int(std::max<i64>(a.leading, 1)),
             B = blas_int(std::max<i64>(b.leading, 1)), C = blas_int(std::max<i64>(ldc, 1));
   if constexpr (std::is_floating_point_v<T>)
