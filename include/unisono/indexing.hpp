@@ -45,6 +45,9 @@ struct NonzeroOptions {
 // The positions of elements that are not zero, in row-major order: one i32 array per axis.
 Arrays nonzero(In x, const NonzeroOptions& options = {});
 
+// The position along each axis of the elements at these row-major indices; indices out of range go to the nearest end.
+Arrays unravel_index(In indices, const Dims& shape);
+
 struct SearchOptions {
   Flag right = false;  // behind equal elements rather than before them
 };

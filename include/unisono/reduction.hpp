@@ -29,6 +29,19 @@ struct VarOptions {
 Array var(In x, const VarOptions& options = {});
 Array std(In x, const VarOptions& options = {});
 
+struct TraceOptions {
+  int offset = 0;
+  int axis1 = -2, axis2 = -1;
+};
+// The sum along a diagonal, in the dtype of sum.
+Array trace(In x, const TraceOptions& options = {});
+struct DiffOptions {
+  int order = 1;
+  int axis = -1;
+};
+// Each element less the one before; of bool whether they differ. `order` times.
+Array diff(In x, const DiffOptions& options = {});
+
 struct ExtremeOptions {
   Axes axis = {};
   Flag keepdims = false;

@@ -38,6 +38,18 @@ Array squeeze(In x, const Axes& axis = {});
 // x repeated along axes of size 1 and along new leading axes.
 Array broadcast_to(In x, const Dims& shape);
 
+struct DiagonalOptions {
+  int offset = 0;  // which diagonal: positive ones lie above the main one
+  int axis1 = -2, axis2 = -1;
+};
+// The elements whose indices along two axes agree (axis2's less offset), along a new last axis in place of both.
+Array diagonal(In x, const DiagonalOptions& options = {});
+struct DiagOptions {
+  int offset = 0;
+};
+// The square matrix with x of rank 1 on a diagonal; the diagonal of x of rank 2.
+Array diag(In x, const DiagOptions& options = {});
+
 struct JoinOptions {
   int axis = 0;
 };

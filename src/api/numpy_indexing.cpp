@@ -198,6 +198,23 @@ Arrays nonzero(In x, const NonzeroOptions& options) {
   return out;
 }
 
+Arrays unravel_index(In indices, const Dims& shape) {
+  const core::At at(indices.where());
+  check_shape("unravel_index", shape);
+  const i64 count = shape.count();
+  const Array written = as_indices("unravel_index", as_array("unravel_index", indices));
+  const Array counted = resolve_negative(written, count, OutOfBounds::standard);
+  const auto constant_of = [&](i64 value) { return lax::full_int(value, counted.dtype(), counted.shape()); };
+  Array rest = lax::clamp(constant_of(0), counted, constant_of(count ? count - 1 : 0));
+  Arrays out(static_cast<std::size_t>(shape.rank()));
+  for (int axis = shape.rank(); axis-- > 0;) {
+    const Array size = constant_of(shape[axis] ? shape[axis] : 1);
+    out[static_cast<std::size_t>(axis)] = lax::rem(rest, size);
+    rest = lax::div(rest, size);
+  }
+  return out;
+}
+
 namespace {
 // a < b where NaN is above everything.
 Array before(const Array& a, const Array& b) {

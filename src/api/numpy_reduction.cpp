@@ -7,6 +7,7 @@
 #include "api/fail.hpp"
 #include "ops/contract.hpp"
 #include <unisono/elementwise.hpp>
+#include <unisono/shaping.hpp>
 
 namespace uni {
 
@@ -152,6 +153,25 @@ Array std(In x, const VarOptions& options) {
   const Array zero = lax::eq(v, constant_like(v, 0));
   const Array root = lax::sqrt(lax::select(zero, constant_like(v, 1), v));
   return r.finish(lax::convert(lax::select(zero, constant_like(v, 0), root), real_part(a.dtype()), a.weak()));
+}
+
+Array trace(In x, const TraceOptions& options) {
+  const core::At at(x.where());
+  const DiagonalOptions same{.offset = options.offset, .axis1 = options.axis1, .axis2 = options.axis2};
+  return sum(diagonal(x, same), {.axis = -1});
+}
+
+Array diff(In x, const DiffOptions& options) {
+  const core::At at(x.where());
+  Array a = as_array("diff", x);
+  const int axis = resolve_axis("diff", options.axis, core::type_of(a));
+  if (options.order < 0) fail<ShapeError>(base::cat("diff: the order ", options.order, " is negative"));
+  for (int i = 0; i < options.order && a.shape()[axis] > 0; ++i) {
+    const i64 size = a.shape()[axis];
+    const Array later = lax::slice_axis(a, axis, 1, size), earlier = lax::slice_axis(a, axis, 0, size - 1);
+    a = is_bool(a.dtype()) ? lax::ne(later, earlier) : lax::sub(later, earlier);
+  }
+  return a;
 }
 
 Array max(In x, const ExtremeOptions& options) { return extreme("max", x, options, lax::reduce_max, lax::maximum); }

@@ -4,7 +4,9 @@
 
 #include "api/named_axes.hpp"
 #include "api/fail.hpp"
+#include "api/positions.hpp"
 #include "api/promote.hpp"
+#include "ops/elementwise.hpp"
 #include "ops/structural.hpp"
 
 namespace uni {
@@ -134,6 +136,38 @@ Array broadcast_to(In x, const Dims& shape) {
   for (i64 size : shape) fits = fits && size >= 0;
   if (!fits) fail<ShapeError>(base::cat("broadcast_to: shape ", a.type.shape, " does not broadcast to ", shape));
   return lax::broadcast_to(a.array, shape);
+}
+
+Array diagonal(In x, const DiagonalOptions& options) {
+  const core::At at(x.where());
+  const Operand a("diagonal", x);
+  const std::vector<int> axes = resolve_axes("diagonal", {options.axis1, options.axis2}, a.type);
+  const i64 rows = a.type.shape[axes[0]], columns = a.type.shape[axes[1]], offset = options.offset;
+  const i64 first_row = std::max<i64>(-offset, 0), first_column = std::max<i64>(offset, 0);
+  const i64 length = std::max<i64>(std::min(rows - first_row, columns - first_column), 0);
+  const Array front = moveaxis(In(a.array, x.where()), Axes(axes), {0, 1});
+  const Array step = lax::iota(Dtype::i32, {length}, 0);
+  const Array columns_of = index_columns({lax::add(step, lax::full_int(first_row, Dtype::i32, {length})),
+                                          lax::add(step, lax::full_int(first_column, Dtype::i32, {length}))});
+  const Array along = lax::gather(front, columns_of);
+  return lax::move_axis(along, 0, along.rank() - 1);
+}
+
+Array diag(In x, const DiagOptions& options) {
+  const core::At at(x.where());
+  const Operand a("diag", x);
+  if (a.rank() == 2) return diagonal(In(a.array, x.where()), {.offset = options.offset});
+  if (a.rank() != 1) fail<ShapeError>(base::cat("diag: ", ir::to_string(a.type), " is neither of rank 1 nor 2"));
+  const i64 distance = options.offset < 0 ? -i64{options.offset} : options.offset;
+  const i64 size = a.type.shape[0] + distance;
+  const Array spread =
+      lax::broadcast_to(lax::pad(a.array, lax::full_scalar(ir::Scalar::of_int(a.type.dtype, 0), {}, a.type.weak),
+                                 {options.offset > 0 ? distance : 0}, {options.offset > 0 ? 0 : distance}, {0}),
+                        {size, size});
+  // Element (i, j) is taken from column j, and stands where j - i is the offset.
+  const Array row = lax::iota(Dtype::i32, {size, size}, 0), column = lax::iota(Dtype::i32, {size, size}, 1);
+  const Array on = lax::eq(column, lax::add(row, lax::full_int(options.offset, Dtype::i32, {size, size})));
+  return lax::select(on, spread, lax::full_scalar(ir::Scalar::of_int(a.type.dtype, 0), {size, size}, a.type.weak));
 }
 
 namespace {

@@ -53,6 +53,18 @@ TEST(Numpy, Shapes) {
   EXPECT_EQ(ints(repeat(m, 2, {.axis = 0})), (I{0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5}));
 }
 
+TEST(Numpy, Diagonals) {
+  EXPECT_EQ(ints(diagonal(m)), (I{0, 4}));
+  EXPECT_EQ(ints(diagonal(m, {.offset = 1})), (I{1, 5}));
+  EXPECT_EQ(diagonal(m, {.offset = -5}).size(), 0);
+  EXPECT_EQ(diagonal(zeros({2, 3, 4}), {.axis1 = 0, .axis2 = 2}).shape(), (Dims{3, 2}));
+  EXPECT_EQ(ints(diag(array({1, 2}), {.offset = 1})), (I{0, 1, 0, 0, 0, 2, 0, 0, 0}));
+  EXPECT_EQ(ints(diag(m, {.offset = -1})), I{3});
+  EXPECT_EQ(trace(m, {.offset = 1}).item<int>(), 6);
+  EXPECT_EQ(ints(diff(array({1, 4, 9, 16}), {.order = 2})), (I{2, 2}));
+  EXPECT_EQ(diff(m, {.axis = 0}).shape(), (Dims{1, 3}));
+}
+
 TEST(Numpy, Reductions) {
   const Array x = array({{1., 2.}, {3., 6.}});
   EXPECT_EQ(sum(x, {.axis = 0, .keepdims = true}).shape(), (Dims{1, 2}));

@@ -296,6 +296,8 @@ Arrays miscellaneous(const std::string& text) {
   if (text == "segment_sum") return {segment_sum(array({1, 2, 3, 4}), array({0, 2, 0, 9}), 3)};
   if (text == "segment_max empty") return {segment_max(array({1., 2.}), array({0, 2}), 3)};
   if (text == "one_hot oob") return {one_hot(array({0, -1, 3}), 3)};
+  if (text == "unravel") return unravel_index(array({5, 12, -1}), {3, 4});
+  if (text == "diag k") return {diag(array({1, 2}), {.offset = -1})};
   if (text == "roll") return {roll(array({1, 2, 3}), -4)};
   if (text == "array_split 7/3") return split(arange(7), 3, {.uneven = true});
   if (text == "split 7/3") return split(arange(7), 3);

@@ -97,6 +97,8 @@ void add_arrays(std::map<std::string, Compute>& ops) {
   ops["count_nonzero"] = of_vector(count_nonzero);
   ops["logsumexp"] = of_vector(logsumexp);
   ops["softmax"] = of_vector(softmax);
+  ops["trace"] = [](const Array& x) { return trace(broadcast_to(x, {2, 2})); };
+  ops["diff"] = of_vector(diff);
   ops["dot_self"] = [](const Array& x) { return dot(vector(x), vector(x)); };
   ops["einsum_self"] = [](const Array& x) { return einsum("i,i->", vector(x), vector(x)); };
   ops["searchsorted"] = [](const Array& x) { return searchsorted(vector(x), vector(x)); };
