@@ -16,7 +16,7 @@ Array truth(std::string_view who, const In& x) {
   return lax::convert(as_array(who, x), Dtype::b8);
 }
 
-Array logical_binary(const In& x, const In& y, std::string_view who, Binary f) {
+Array logical_binary(std::string_view who, const In& x, const In& y, Binary f) {
   const core::At at(x.where());
   const Dims shape = broadcast_shapes(who, {x, y});
   return f(lax::broadcast_to(truth(who, x), shape), lax::broadcast_to(truth(who, y), shape));
@@ -71,9 +71,9 @@ Array replace_specials(const Array& x, const NanToNumOptions& options) {
 
 using namespace api;
 
-Array logical_and(In x, In y) { return logical_binary(x, y, "logical_and", lax::bit_and); }
-Array logical_or(In x, In y) { return logical_binary(x, y, "logical_or", lax::bit_or); }
-Array logical_xor(In x, In y) { return logical_binary(x, y, "logical_xor", lax::bit_xor); }
+Array logical_and(In x, In y) { return logical_binary("logical_and", x, y, lax::bit_and); }
+Array logical_or(In x, In y) { return logical_binary("logical_or", x, y, lax::bit_or); }
+Array logical_xor(In x, In y) { return logical_binary("logical_xor", x, y, lax::bit_xor); }
 Array logical_not(In x) {
   const core::At at(x.where());
   return lax::logical_not(truth("logical_not", x));
