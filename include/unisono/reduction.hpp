@@ -26,6 +26,7 @@ struct VarOptions {
   double ddof = 0;  // the divisor is the number of elements less this
 };
 // The mean squared distance from the mean, and its root. The derivative of std is 0 where all elements are equal.
+// (Write uni::std; after `using namespace uni` the bare name could also mean the namespace.)
 Array var(In x, const VarOptions& options = {});
 Array std(In x, const VarOptions& options = {});
 
