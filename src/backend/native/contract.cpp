@@ -168,26 +168,65 @@ class RowGather {
         at_(static_cast<std::size_t>(s.spatial) + 1),
         kernel_(static_cast<std::size_t>(s.spatial)) {}
 
-  void row(i64 o, i64 g, T* row) {
+  // Rows of the output positions [begin, begin + n).
+  void rows(i64 begin, i64 n, i64 g, T* out) {
+    const i64 depth = s_.window * s_.channels;
+    constexpr i64 few_channels = 8;
+    if (s_.spatial == 0 || s_.channels >= few_channels || s_.p.input_dilation[s_.spatial - 1] != 1) {
+      for (i64 i = 0; i < n; ++i) row(begin + i, g, out + i * depth);
+      return;
+    }
+    const i64 length = s_.y[s_.spatial];
+    for (i64 done = 0; done < n;) {
+      const i64 run = std::min(n - done, length - (begin + done) % length);
+      columns(begin + done, run, g, out + done * depth, depth);
+      done += run;
+    }
+  }
+
+ private:
+  void start(i64 o, i64 g) {
     for (int d = s_.spatial; d >= 0; --d) {
       at_[static_cast<std::size_t>(d)] = o % s_.y[d];
       o /= s_.y[d];
     }
     const i64 image = s_.p.batch_groups > 1 ? g * s_.y[0] + at_[0] : at_[0];
     base_ = image * stride_[0] + (s_.p.groups > 1 ? g * s_.channels : 0);
-    if (s_.spatial == 0) return copy(base_, 1, row);
     std::fill(kernel_.begin(), kernel_.end(), 0);
+  }
+  // The next kernel position in all dimensions but the innermost.
+  void advance() {
+    for (int d = s_.spatial - 2; d >= 0; --d) {
+      if (++kernel_[static_cast<std::size_t>(d)] < s_.w[d]) return;
+      kernel_[static_cast<std::size_t>(d)] = 0;
+    }
+  }
+  void row(i64 o, i64 g, T* row) {
+    start(o, g);
+    if (s_.spatial == 0) return copy(base_, 1, row);
     const i64 width = s_.w[s_.spatial - 1];
-    for (i64 k = 0; k < s_.window; k += width, row += width * s_.channels) {
-      line(row);
-      for (int d = s_.spatial - 2; d >= 0; --d) {
-        if (++kernel_[static_cast<std::size_t>(d)] < s_.w[d]) break;
-        kernel_[static_cast<std::size_t>(d)] = 0;
+    for (i64 k = 0; k < s_.window; k += width, row += width * s_.channels, advance()) line(row);
+  }
+  // A run of output positions along the innermost dimension, column by column: for few channels.
+  void columns(i64 o, i64 run, i64 g, T* rows, i64 depth) {
+    start(o, g);
+    const int d = s_.spatial - 1;
+    const i64 width = s_.w[d], c = s_.channels, stride = s_.p.stride[d], step = stride_[last_ + 1];
+    const i64 start_at = at_[last_ + 1];
+    for (i64 k = 0; k < s_.window; k += width, advance()) {
+      const i64 from = line_start();
+      for (i64 q = 0; q < width; ++q) {
+        T* column = rows + (k + q) * c;
+        const i64 first = start_at * stride + q * s_.p.kernel_dilation[d] - s_.p.low[d];
+        for (i64 i = 0; i < run; ++i) {
+          const i64 at = first + i * stride;
+          const bool inside = from >= 0 && at >= 0 && at < s_.x[d + 1];
+          const T* source = x_ + (inside ? from + at * step : 0);
+          for (i64 j = 0; j < c; ++j) column[i * depth + j] = inside ? source[j] : T{};
+        }
       }
     }
   }
-
- private:
   // Where a kernel position of one dimension reads, -1 for padding and gaps.
   i64 source(int d, i64 kernel) const {
     const i64 i =
@@ -205,18 +244,22 @@ class RowGather {
     }
     std::memcpy(static_cast<void*>(to), x_ + from, static_cast<std::size_t>(n) * sizeof(T));
   }
+  // Where the current kernel position's line of x begins, -1 when it lies in the padding.
+  i64 line_start() const {
+    i64 from = base_;
+    for (int d = 0; d + 1 < s_.spatial; ++d) {
+      const i64 i = source(d, kernel_[static_cast<std::size_t>(d)]);
+      if (i < 0) return -1;
+      from += i * stride_[static_cast<std::size_t>(d) + 1];
+    }
+    return from;
+  }
   // All kernel positions of the innermost dimension: neighbours in x unless something lies between them.
   void line(T* row) const {
     const int d = static_cast<int>(last_);
     const i64 width = s_.w[d], c = s_.channels;
-    i64 from = base_;
-    bool inside = true;
-    for (int e = 0; e < d; ++e) {
-      const i64 i = source(e, kernel_[static_cast<std::size_t>(e)]);
-      inside = inside && i >= 0;
-      from += i * stride_[static_cast<std::size_t>(e) + 1];
-    }
-    if (!inside) {
+    const i64 from = line_start();
+    if (from < 0) {
       std::fill_n(row, width * c, T{});
       return;
     }
@@ -255,7 +298,7 @@ void blas_conv(const ConvShape& s, const T* x, const T* w, T* y) {
     const i64 g = job / tiles, begin = job % tiles * tile, n = std::min(tile, s.positions - begin);
     const Scratch<T> rows(n * depth);
     RowGather<T> gather(s, x);
-    for (i64 i = 0; i < n; ++i) gather.row(begin + i, g, rows.data.get() + i * depth);
+    gather.rows(begin, n, g, rows.data.get());
     gemm<T>(n, s.group_features, depth, {rows.data.get(), depth, false}, {w + g * s.group_features, s.features, false},
             y + begin * s.features + g * s.group_features, s.features);
   });

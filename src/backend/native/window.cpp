@@ -9,28 +9,30 @@
 namespace uni::native {
 
 namespace {
-// Windows by rows: where windows do not reach along the innermost dimension (channels), a row of them is worked on at
-// once, position by position of the window; else a row is a single window.
-class WindowRows {
+// Windows by lines: all windows along the innermost dimension that they move in, times the elements behind it that they
+// do not reach along (channels). Every position of the window then is a loop over neighbours.
+class WindowLines {
  public:
-  WindowRows(const Dims& x, const Dims& windows, const ops::Window& w)
-      : x_(x), windows_(windows), w_(w), step_(row_strides(x)), dims_(step_.size()) {
-    const int last = x.rank() - 1;
-    if (last >= 0 && w.size[last] == 1 && w.stride[last] == 1 && w.low[last] == 0 && windows[last] == x[last]) {
-      --dims_;
-      length = x[last];
-    }
-    rows = length ? windows.count() / length : 0;
-    low_.resize(dims_);
-    high_.resize(dims_);
-    at_.resize(dims_);
+  WindowLines(const Dims& x, const Dims& windows, const ops::Window& w)
+      : x_(x), windows_(windows), w_(w), step_(row_strides(x)) {
+    int axis = x.rank() - 1;
+    if (axis >= 0 && w.size[axis] == 1 && w.stride[axis] == 1 && w.low[axis] == 0 && windows[axis] == x[axis])
+      inner_ = x[axis--];
+    if (axis >= 0) along_ = {x[axis], windows[axis], w.size[axis], w.stride[axis], w.low[axis]};
+    outer_ = static_cast<std::size_t>(std::max(axis, 0));
+    length = along_.windows * inner_;
+    lines = length ? windows.count() / length : 0;
+    low_.resize(outer_);
+    high_.resize(outer_);
+    at_.resize(outer_);
   }
-  i64 rows = 0, length = 1;  // windows per row
+  i64 lines = 0, length = 1;  // windows per line
 
-  // fn(first element) for the positions of row k's windows, padding left out.
+  // fn(first element of x, first window of the line, how many) for what line k's windows see, position by position of
+  // the window, padding left out.
   template <class Fn>
   void each(i64 k, const Fn& fn) {
-    for (std::size_t d = dims_; d-- > 0;) {
+    for (std::size_t d = outer_; d-- > 0;) {
       const int axis = static_cast<int>(d);
       const i64 first = k % windows_[axis] * w_.stride[axis] - w_.low[axis];
       k /= windows_[axis];
@@ -40,10 +42,10 @@ class WindowRows {
     }
     std::copy(low_.begin(), low_.end(), at_.begin());
     while (true) {
-      i64 position = 0;
-      for (std::size_t d = 0; d < dims_; ++d) position += at_[d] * step_[d];
-      fn(position);
-      std::size_t d = dims_;
+      i64 base = 0;
+      for (std::size_t d = 0; d < outer_; ++d) base += at_[d] * step_[d];
+      for (i64 q = 0; q < along_.size; ++q) along(base, q - along_.low, fn);
+      std::size_t d = outer_;
       while (d > 0 && ++at_[d - 1] == high_[d - 1]) {
         --d;
         at_[d] = low_[d];
@@ -53,10 +55,27 @@ class WindowRows {
   }
 
  private:
+  // Window o reads position o * stride + shift.
+  template <class Fn>
+  void along(i64 base, i64 shift, const Fn& fn) const {
+    const i64 stride = along_.stride;
+    const i64 begin = shift < 0 ? (-shift + stride - 1) / stride : 0;
+    const i64 end = shift >= along_.x ? 0 : std::min(along_.windows, (along_.x - 1 - shift) / stride + 1);
+    if (begin >= end) return;
+    const i64 from = base + (begin * stride + shift) * inner_;
+    if (stride == 1) return fn(from, begin * inner_, (end - begin) * inner_);
+    for (i64 o = begin; o < end; ++o) fn(from + (o - begin) * stride * inner_, o * inner_, inner_);
+  }
+
+  struct Along {
+    i64 x = 1, windows = 1, size = 1, stride = 1, low = 0;
+  };
   const Dims &x_, &windows_;
   const ops::Window& w_;
   const std::vector<i64> step_;
-  std::size_t dims_;
+  Along along_;
+  i64 inner_ = 1;
+  std::size_t outer_ = 0;
   std::vector<i64> low_, high_, at_;
 };
 
@@ -66,17 +85,18 @@ void window_reduce(const KernelArgs& k, const Init& init, const Join& join) {
   dispatch(k.in[0].type->dtype, [&]<class T>(T) {
     using W = Work<T>;
     if constexpr (std::is_invocable_v<Join, W, W>) {
-      const WindowRows shape(k.in[0].shape(), k.out[0].shape(), w);
-      chunked(shape.rows, shape.length * w.size.count() * static_cast<i64>(sizeof(T)), [&](i64 begin, i64 end) {
-        WindowRows walk(k.in[0].shape(), k.out[0].shape(), w);
+      const WindowLines shape(k.in[0].shape(), k.out[0].shape(), w);
+      chunked(shape.lines, shape.length * w.size.count() * static_cast<i64>(sizeof(T)), [&](i64 begin, i64 end) {
+        WindowLines walk(k.in[0].shape(), k.out[0].shape(), w);
         const std::unique_ptr<W[]> run(new W[static_cast<std::size_t>(walk.length)]);
-        for (i64 row = begin; row < end; ++row) {
+        for (i64 line = begin; line < end; ++line) {
           std::fill_n(run.get(), walk.length, init(W{}));
-          walk.each(row, [&](i64 at) {
-            const T* x = k.in[0].as<T>() + at;
-            for (i64 i = 0; i < walk.length; ++i) run[i] = join(run[i], static_cast<W>(x[i]));
+          walk.each(line, [&](i64 from, i64 to, i64 n) {
+            const T* x = k.in[0].as<T>() + from;
+            W* r = run.get() + to;
+            for (i64 i = 0; i < n; ++i) r[i] = join(r[i], static_cast<W>(x[i]));
           });
-          T* y = k.out[0].as<T>() + row * walk.length;
+          T* y = k.out[0].as<T>() + line * walk.length;
           for (i64 i = 0; i < walk.length; ++i) y[i] = T(run[i]);
         }
       });
@@ -106,22 +126,22 @@ std::vector<i64> winners(const View& x, const Dims& windows, const ops::Window& 
   dispatch(x.type->dtype, [&]<class T>(T) {
     if constexpr (std::is_arithmetic_v<Work<T>>) {
       using W = Work<T>;
-      const WindowRows shape(x.shape(), windows, w);
-      chunked(shape.rows, shape.length * w.size.count() * 8, [&](i64 begin, i64 end) {
-        WindowRows walk(x.shape(), windows, w);
+      const WindowLines shape(x.shape(), windows, w);
+      chunked(shape.lines, shape.length * w.size.count() * 8, [&](i64 begin, i64 end) {
+        WindowLines walk(x.shape(), windows, w);
         const std::unique_ptr<W[]> most(new W[static_cast<std::size_t>(walk.length)]());
-        for (i64 row = begin; row < end; ++row) {
-          i64* b = best.data() + row * walk.length;
-          bool first = true;
-          walk.each(row, [&](i64 at) {
-            const T* now = x.as<T>() + at;
-            for (i64 i = 0; i < walk.length; ++i) {
-              const W v = static_cast<W>(now[i]), old = most[i];
-              const bool better = first || (old == old && (v != v || v > old));
-              most[i] = better ? v : old;
-              b[i] = better ? at + i : b[i];
+        for (i64 line = begin; line < end; ++line) {
+          i64* best_of_line = best.data() + line * walk.length;
+          walk.each(line, [&](i64 from, i64 to, i64 n) {
+            const T* now = x.as<T>() + from;
+            W* m = most.get() + to;
+            i64* b = best_of_line + to;
+            for (i64 i = 0; i < n; ++i) {
+              const W v = static_cast<W>(now[i]), old = m[i];
+              const bool better = b[i] < 0 || (old == old && (v != v || v > old));
+              m[i] = better ? v : old;
+              b[i] = better ? from + i : b[i];
             }
-            first = false;
           });
         }
       });
