@@ -1,28 +1,39 @@
 // The interpreter: every equation on every device, one after another.
-#include <mutex>
+#include <atomic>
 #include <unordered_map>
 
-#include "backend/reference/collective.hpp"
+#include "backend/reference/eval.hpp"
 #include "base/text.hpp"
 #include "ops/collectives.hpp"
 #include <unisono/error.hpp>
 
 namespace uni::reference {
 
+void no_evaluator(const ir::Eqn& eqn, Dtype dtype) {
+  throw InternalError(base::cat("reference: ", eqn.op->name, " has no evaluator for ", dtype));
+}
+
 namespace {
 using runtime::BufferPtr;
 using runtime::Shards;
 
-void (*evaluator_of(const ir::Op* op))(const Call&) {
+struct Runner {
+  void (*local)(const Call&) = nullptr;
+  void (*collective)(const CollectiveCall&) = nullptr;
+};
+// Null runners for an operation that has none.
+Runner runner_of(const ir::Op* op) {
   static const auto* const table = [] {
-    auto* all = new std::unordered_map<const ir::Op*, void (*)(const Call&)>;
-    for (const auto family : {elementwise_evaluators(), structural_evaluators(), index_evaluators(),
-                              contract_evaluators(), random_evaluators()})
-      for (const Evaluator& e : family) all->emplace(e.op, e.run);
+    auto* all = new std::unordered_map<const ir::Op*, Runner>;
+    for (const auto family :
+         {elementwise_evaluators(), convert_evaluators(), structural_evaluators(), index_evaluators(),
+          reduce_evaluators(), window_evaluators(), contract_evaluators(), random_evaluators()})
+      for (const Evaluator& e : family) (*all)[e.op].local = e.run;
+    for (const CollectiveEvaluator& e : collective_evaluators()) (*all)[e.op].collective = e.run;
     return all;
   }();
   const auto it = table->find(op);
-  return it == table->end() ? nullptr : it->second;
+  return it == table->end() ? Runner{} : it->second;
 }
 
 BufferPtr new_buffer(Dtype dtype, const Dims& shape, int device) {
@@ -32,79 +43,90 @@ BufferPtr new_buffer(Dtype dtype, const Dims& shape, int device) {
 
 class Interpreter final : public runtime::Executable {
  public:
-  explicit Interpreter(runtime::LocalProgram program) : local_(std::move(program)) {
-    for (const ir::Eqn& e : local_.program->eqns) {
-      if (!ops::is_collective(*e.op) && !evaluator_of(e.op))
+  explicit Interpreter(runtime::LocalProgram program)
+      : local_(std::move(program)), last_use_(local_.program->types.size(), 0) {
+    const ir::Program& p = *local_.program;
+    for (std::size_t i = 0; i < p.eqns.size(); ++i) {
+      const ir::Eqn& e = p.eqns[i];
+      const Runner runner = runner_of(e.op);
+      if (!runner.local && !runner.collective)
         throw InternalError(base::cat("reference: no evaluator for ", e.op->name));
-      if (!ops::is_collective(*e.op) || e.op == &ops::pvary || e.op == &ops::axis_index) continue;
+      runners_.push_back(runner);
+      for (ir::Var v : e.in) last_use_[at(v)] = i;
+      for (ir::Var v : e.out) last_use_[at(v)] = i;
+      if (!runner.collective || e.op == &ops::pvary || e.op == &ops::axis_index) continue;
       ++collectives_;
-      bytes_ += local_.program->types[static_cast<std::size_t>(e.in[0])].bytes();
+      bytes_ += p.types[at(e.in[0])].bytes();
     }
+    for (ir::Var v : p.outputs) last_use_[at(v)] = p.eqns.size();
   }
 
   std::vector<Shards> execute(std::vector<Shards> args, std::span<const std::uint8_t>) override {
     const ir::Program& p = *local_.program;
-    std::vector<Shards> env(p.types.size());
-    for (std::size_t i = 0; i < args.size(); ++i) {
-      check(args[i], p.types[i], i);
-      env[i] = std::move(args[i]);
-    }
-    for (const ir::Eqn& e : p.eqns) {
-      for (ir::Var v : e.out) {
-        const ir::Type& t = p.types[static_cast<std::size_t>(v)];
-        for (int device : local_.mesh.devices()) env[static_cast<std::size_t>(v)].push_back(new_buffer(t.dtype, t.shape, device));
-      }
-      run(e, env);
+    check(args);
+    std::vector<Shards> values(p.types.size());
+    std::move(args.begin(), args.end(), values.begin());
+    for (std::size_t i = 0; i < p.eqns.size(); ++i) {
+      const ir::Eqn& e = p.eqns[i];
+      for (ir::Var v : e.out)
+        for (int device : local_.mesh.devices())
+          values[at(v)].push_back(new_buffer(p.types[at(v)].dtype, p.types[at(v)].shape, device));
+      run(e, runners_[i], values);
+      for (const std::vector<ir::Var>* vars : {&e.in, &e.out})
+        for (ir::Var v : *vars)
+          if (last_use_[at(v)] == i) values[at(v)].clear();
     }
     std::vector<Shards> out;
-    for (ir::Var v : p.outputs) out.push_back(env[static_cast<std::size_t>(v)]);
-    const std::lock_guard lock(mutex_);
+    for (ir::Var v : p.outputs) out.push_back(values[at(v)]);
     ++launches_;
     return out;
   }
 
   runtime::LaunchStats stats() const override {
-    const std::lock_guard lock(mutex_);
-    return {launches_, launches_ * collectives_, launches_ * bytes_};
+    const i64 launches = launches_;
+    return {launches, launches * collectives_, launches * bytes_};
   }
 
  private:
-  void check(const Shards& shards, const ir::Type& t, std::size_t i) const {
-    if (static_cast<i64>(shards.size()) == local_.mesh.device_count()) {
-      bool fits = true;
-      for (const BufferPtr& b : shards) fits = fits && b->dtype() == t.dtype && b->shape() == t.shape;
-      if (fits) return;
+  void check(const std::vector<Shards>& args) const {
+    const ir::Program& p = *local_.program;
+    if (static_cast<int>(args.size()) != p.inputs)
+      throw InternalError(base::cat("reference: ", args.size(), " arguments for a program of ", p.inputs, " inputs"));
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      const ir::Type& t = p.types[i];
+      if (static_cast<i64>(args[i].size()) != local_.mesh.device_count())
+        throw InternalError(base::cat("reference: argument ", i, " has ", args[i].size(), " buffers for ",
+                                      local_.mesh.device_count(), " devices"));
+      for (const BufferPtr& b : args[i])
+        if (b->dtype() != t.dtype || b->shape() != t.shape)
+          throw InternalError(base::cat("reference: argument ", i, " is ",
+                                        ir::to_string({b->dtype(), b->shape(), false, {}}), ", the program takes ",
+                                        ir::to_string(t)));
     }
-    throw InternalError(base::cat("reference: argument ", i, " does not fit ", ir::to_string(t), " on ",
-                                  local_.mesh.device_count(), " devices"));
   }
 
-  Value value(const std::vector<Shards>& env, ir::Var v, std::size_t device) const {
-    const auto i = static_cast<std::size_t>(v);
-    return {local_.program->types[i], env[i][device]->data()};
+  std::vector<Value> on_device(const std::vector<Shards>& values, const std::vector<ir::Var>& vars,
+                               std::size_t device) const {
+    std::vector<Value> out;
+    for (ir::Var v : vars) out.push_back({local_.program->types[at(v)], values[at(v)][device]->data()});
+    return out;
   }
-
-  void run(const ir::Eqn& e, const std::vector<Shards>& env) const {
-    const auto devices = static_cast<std::size_t>(local_.mesh.device_count());
-    if (ops::is_collective(*e.op)) {
-      CollectiveCall call{e, local_.mesh, {}, {}};
-      for (std::size_t d = 0; d < devices; ++d) {
-        if (!e.in.empty()) call.in.push_back(value(env, e.in[0], d));
-        call.out.push_back(value(env, e.out[0], d));
-      }
-      return run_collective(call);
+  void run(const ir::Eqn& e, const Runner& runner, const std::vector<Shards>& values) const {
+    std::vector<Value> all_in, all_out;
+    for (std::size_t d = 0; d < at(local_.mesh.device_count()); ++d) {
+      const std::vector<Value> in = on_device(values, e.in, d), out = on_device(values, e.out, d);
+      if (runner.local) runner.local({e, in, out});
+      all_in.insert(all_in.end(), in.begin(), in.end());
+      all_out.insert(all_out.end(), out.begin(), out.end());
     }
-    for (std::size_t d = 0; d < devices; ++d) {
-      std::vector<Value> in, out;
-      for (ir::Var v : e.in) in.push_back(value(env, v, d));
-      for (ir::Var v : e.out) out.push_back(value(env, v, d));
-      evaluator_of(e.op)({e, in, out});
-    }
+    if (runner.collective) runner.collective({e, local_.mesh, all_in, all_out});
   }
 
   const runtime::LocalProgram local_;
-  i64 collectives_ = 0, bytes_ = 0, launches_ = 0;
-  mutable std::mutex mutex_;
+  std::vector<Runner> runners_;        // by equation
+  std::vector<std::size_t> last_use_;  // by variable: the equation after which its buffers may go
+  i64 collectives_ = 0, bytes_ = 0;
+  std::atomic<i64> launches_{0};
 };
 
 class ReferenceClient final : public runtime::Client {

@@ -9,128 +9,107 @@
 namespace uni::reference {
 
 namespace {
-// Where each index row points: the offset of x's block, or -1 when it is out of range and not clipped.
-std::vector<i64> block_offsets(const Value& x, const Value& indices, ops::IndexMode mode) {
-  const Dims& shape = x.type.shape;
-  const int k = static_cast<int>(indices.type.shape[-1]);
-  const i64 rows = Dims(indices.type.shape.begin(), indices.type.shape.end() - 1).count();
-  std::vector<i64> out;
-  for (i64 r = 0; r < rows; ++r) {
-    i64 offset = 0;
-    bool inside = true;
-    for (int d = 0; d < k; ++d) {
-      i64 i = 0;
-      with_dtype(indices.type.dtype, [&]<class T>(T) {
-        if constexpr (is_int<T>) i = static_cast<i64>(indices.as<T>()[r * k + d]);
-      });
-      inside = inside && i >= 0 && i < shape[d];
-      offset = offset * shape[d] + std::clamp<i64>(i, 0, std::max<i64>(shape[d] - 1, 0));
+// Index rows [rows, k] into the k leading dimensions of x; each points at a block of the other ones.
+struct Blocks {
+  i64 size = 1;             // elements of a block
+  std::vector<i64> starts;  // by row: the first element in x, or -1 for a row that is out of range and not clipped
+};
+Blocks blocks(const Call& c, ops::IndexMode mode) {
+  const Dims &shape = c.in[0].shape(), &index_shape = c.in[1].shape();
+  const int k = static_cast<int>(index_shape[-1]);
+  const i64 rows = Dims(index_shape.begin(), index_shape.end() - 1).count();
+  Blocks out;
+  out.size = Dims(shape.begin() + k, shape.end()).count();
+  with_dtype(c.eqn, c.in[1].type.dtype, [&]<Integer T>(T) {
+    const T* index = c.in[1].as<T>();
+    for (i64 r = 0; r < rows; ++r) {
+      i64 block = 0;
+      bool inside = true;
+      for (int d = 0; d < k; ++d) {
+        const auto i = static_cast<i64>(*index++);
+        inside = inside && i >= 0 && i < shape[d];
+        block = block * shape[d] + std::clamp<i64>(i, 0, std::max<i64>(shape[d] - 1, 0));
+      }
+      out.starts.push_back(inside || mode == ops::IndexMode::clip ? block * out.size : -1);
     }
-    out.push_back(inside || mode == ops::IndexMode::clip ? offset : -1);
-  }
+  });
   return out;
-}
-i64 block_size(const Value& x, const Value& indices) {
-  const int k = static_cast<int>(indices.type.shape[-1]);
-  return Dims(x.type.shape.begin() + k, x.type.shape.end()).count();
 }
 
 void eval_gather(const Call& c) {
   const auto& p = c.params<ops::Gather>();
-  const std::vector<i64> offsets = block_offsets(c.in[0], c.in[1], p.mode);
-  const i64 block = block_size(c.in[0], c.in[1]);
-  const i64 size = itemsize(c.out[0].type.dtype);
-  unsigned char fill[16];
-  std::memcpy(fill, &p.fill.low, 8);
-  std::memcpy(fill + 8, &p.fill.high, 8);
-  for (std::size_t r = 0; r < offsets.size(); ++r) {
-    std::byte* out = c.out[0].data + static_cast<i64>(r) * block * size;
-    if (offsets[r] >= 0)
-      std::memcpy(out, c.in[0].data + offsets[r] * block * size, static_cast<std::size_t>(block * size));
-    else
-      for (i64 i = 0; i < block; ++i) std::memcpy(out + i * size, fill, static_cast<std::size_t>(size));
-  }
+  const Blocks from = blocks(c, p.mode);
+  const std::uint64_t fill[2] = {p.fill.low, p.fill.high};
+  const auto size = at(itemsize(c.out[0].type.dtype));
+  std::byte* out = c.out[0].data;
+  for (i64 start : from.starts)
+    for (i64 i = 0; i < from.size; ++i, out += size) {
+      if (start < 0)
+        std::memcpy(out, fill, size);
+      else
+        std::memcpy(out, c.in[0].data + at(start + i) * size, size);
+    }
 }
 
 template <class T>
-T combined(ops::Combine combine, const T& old, const T& update) {
-  if constexpr (std::is_same_v<T, Key>) {
-    return update;
-  } else {
-    const Compute<T> a = load(old), b = load(update);
-    switch (combine) {
-      case ops::Combine::set: return update;
-      case ops::Combine::add:
-        if constexpr (std::is_same_v<T, bool>)
-          return a || b;
-        else
-          return T(wrap_add(a, b));
-      case ops::Combine::mul:
-        if constexpr (std::is_same_v<T, bool>)
-          return a && b;
-        else
-          return T(wrap_mul(a, b));
-      case ops::Combine::min:
-        if constexpr (!is_cplx<T>) return T(smaller(a, b));
-        break;
-      case ops::Combine::max:
-        if constexpr (!is_cplx<T>) return T(larger(a, b));
-        break;
-    }
-    return old;
+T combined(const Call& c, ops::Combine combine, const T& old, const T& update) {
+  using C = Compute<T>;
+  if (combine == ops::Combine::set) return update;
+  if constexpr (Number<T>) {
+    if (combine == ops::Combine::add) return T(plus<C>(load(old), load(update)));
+    if (combine == ops::Combine::mul) return T(times<C>(load(old), load(update)));
   }
+  if constexpr (Ordered<T>) {
+    if (combine == ops::Combine::min) return T(smaller<C>(load(old), load(update)));
+    if (combine == ops::Combine::max) return T(larger<C>(load(old), load(update)));
+  }
+  no_evaluator(c.eqn, c.out[0].type.dtype);
 }
 void eval_scatter(const Call& c) {
   const auto& p = c.params<ops::Scatter>();
-  std::memcpy(c.out[0].data, c.in[0].data, static_cast<std::size_t>(c.out[0].type.bytes()));
-  if (c.out[0].count() == 0) return;
-  const std::vector<i64> offsets = block_offsets(c.in[0], c.in[1], p.mode);
-  const i64 block = block_size(c.in[0], c.in[1]);
-  with_dtype(c.out[0].type.dtype, [&]<class T>(T) {
-    for (std::size_t r = 0; r < offsets.size(); ++r) {
-      if (offsets[r] < 0) continue;
-      for (i64 i = 0; i < block; ++i) {
-        T& slot = c.out[0].as<T>()[offsets[r] * block + i];
-        slot = combined<T>(p.combine, slot, c.in[2].as<T>()[static_cast<i64>(r) * block + i]);
+  copy_all(c.in[0], c.out[0]);
+  const Blocks to = blocks(c, p.mode);
+  with_dtype(c.eqn, c.out[0].type.dtype, [&]<class T>(T) {
+    const T* update = c.in[2].as<T>();
+    for (i64 start : to.starts)
+      for (i64 i = 0; i < to.size; ++i, ++update) {
+        if (start < 0) continue;
+        T& element = c.out[0].as<T>()[start + i];
+        element = combined<T>(c, p.combine, element, *update);
       }
-    }
   });
 }
 
-int compare_elements(const Value& v, i64 a, i64 b) {
-  int result = 0;
-  with_dtype(v.type.dtype, [&]<class T>(T) {
-    if constexpr (std::is_same_v<T, Key>)
-      result = 0;
-    else
-      result = sort_order(load(v.as<T>()[a]), load(v.as<T>()[b]));
+// -1, 0 or 1, as element a stands before, beside or behind element b.
+using OrderFn = int (*)(const Value&, i64 a, i64 b);
+OrderFn order_of(const ir::Eqn& eqn, Dtype dtype) {
+  OrderFn order = nullptr;
+  with_dtype(eqn, dtype, [&]<Ordered T>(T) {
+    order = [](const Value& v, i64 a, i64 b) { return sort_order(load(v.as<T>()[a]), load(v.as<T>()[b])); };
   });
-  return result;
+  return order;
 }
 void eval_sort(const Call& c) {
   const auto& p = c.params<ops::Sort>();
-  const Dims& shape = c.in[0].type.shape;
-  const i64 n = shape[p.axis];
-  const i64 step = strides(shape)[static_cast<std::size_t>(p.axis)];
-  std::vector<i64> order(static_cast<std::size_t>(n));
-  Odometer o(shape);
-  for (i64 at = 0; at < c.in[0].count(); ++at, o.next()) {
-    if (o[p.axis] != 0) continue;
+  const Dims& shape = c.in[0].shape();
+  const i64 n = shape[p.axis], step = strides(shape)[at(p.axis)];
+  std::vector<OrderFn> orders;
+  for (int k = 0; k < p.keys; ++k) orders.push_back(order_of(c.eqn, c.in[at(k)].type.dtype));
+  Dims lanes = shape;
+  lanes[p.axis] = std::min<i64>(n, 1);
+  std::vector<i64> order(at(n));
+  walk(lanes, 0, strides(shape), [&](i64, i64 lane) {
     std::iota(order.begin(), order.end(), i64{0});
     std::stable_sort(order.begin(), order.end(), [&](i64 a, i64 b) {
-      for (int k = 0; k < p.keys; ++k) {
-        const int r = compare_elements(c.in[static_cast<std::size_t>(k)], at + a * step, at + b * step);
+      for (std::size_t k = 0; k < orders.size(); ++k) {
+        const int r = orders[k](c.in[k], lane + a * step, lane + b * step);
         if (r != 0) return r < 0;
       }
       return false;
     });
-    for (std::size_t k = 0; k < c.in.size(); ++k) {
-      const i64 size = itemsize(c.in[k].type.dtype);
-      for (i64 i = 0; i < n; ++i)
-        std::memcpy(c.out[k].data + (at + i * step) * size,
-                    c.in[k].data + (at + order[static_cast<std::size_t>(i)] * step) * size, static_cast<std::size_t>(size));
-    }
-  }
+    for (std::size_t k = 0; k < c.in.size(); ++k)
+      for (i64 i = 0; i < n; ++i) copy_element(c.in[k], lane + order[at(i)] * step, c.out[k], lane + i * step);
+  });
 }
 
 constexpr Evaluator table[] = {{&ops::gather, eval_gather}, {&ops::scatter, eval_scatter}, {&ops::sort, eval_sort}};

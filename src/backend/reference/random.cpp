@@ -6,46 +6,39 @@
 namespace uni::reference {
 
 namespace {
-ops::Words draw(Key key, std::uint64_t counter) {
-  return ops::threefry2x32({key.a, key.b}, {static_cast<std::uint32_t>(counter >> 32), static_cast<std::uint32_t>(counter)});
+ops::Words block(Key key, std::uint64_t counter) {
+  return ops::threefry2x32({key.a, key.b},
+                           {static_cast<std::uint32_t>(counter >> 32), static_cast<std::uint32_t>(counter)});
+}
+// Calls fn(position in the result, the words there): every key has its own counters from 0.
+template <class Fn>
+void for_each_block(const Call& c, const Fn& fn) {
+  const i64 keys = c.in[0].count(), each = keys == 0 ? 0 : c.out[0].count() / keys;
+  for (i64 k = 0; k < keys; ++k)
+    for (i64 i = 0; i < each; ++i) fn(k * each + i, block(c.in[0].as<Key>()[k], static_cast<std::uint64_t>(i)));
 }
 void eval_bits(const Call& c) {
-  const i64 keys = c.in[0].count(), each = keys ? c.out[0].count() / keys : 0;
-  with_dtype(c.out[0].type.dtype, [&]<class T>(T) {
-    if constexpr (is_int<T>) {
-      for (i64 k = 0; k < keys; ++k)
-        for (i64 i = 0; i < each; ++i) {
-          const ops::Words w = draw(c.in[0].as<Key>()[k], static_cast<std::uint64_t>(i));
-          if constexpr (sizeof(T) == 8)
-            c.out[0].as<T>()[k * each + i] = static_cast<T>((std::uint64_t{w.a} << 32) | w.b);
-          else
-            c.out[0].as<T>()[k * each + i] = static_cast<T>(w.a ^ w.b);
-        }
-    }
-  });
+  with_dtype(
+      c.eqn, c.out[0].type.dtype, [&]<std::unsigned_integral T>(T) requires(Integer<T>) {
+        for_each_block(c, [&](i64 i, ops::Words w) {
+          c.out[0].as<T>()[i] = static_cast<T>(sizeof(T) == 8 ? std::uint64_t{w.a} << 32 | w.b : w.a ^ w.b);
+        });
+      });
 }
 void eval_split(const Call& c) {
-  const i64 keys = c.in[0].count(), each = keys ? c.out[0].count() / keys : 0;
-  for (i64 k = 0; k < keys; ++k)
-    for (i64 i = 0; i < each; ++i) {
-      const ops::Words w = draw(c.in[0].as<Key>()[k], static_cast<std::uint64_t>(i));
-      c.out[0].as<Key>()[k * each + i] = {w.a, w.b};
-    }
+  for_each_block(c, [&](i64 i, ops::Words w) { c.out[0].as<Key>()[i] = {w.a, w.b}; });
 }
 void eval_fold_in(const Call& c) {
   for (i64 i = 0; i < c.out[0].count(); ++i) {
-    const ops::Words w = draw(c.in[0].as<Key>()[i], c.in[1].as<std::uint32_t>()[i]);
+    const ops::Words w = block(c.in[0].as<Key>()[i], c.in[1].as<std::uint32_t>()[i]);
     c.out[0].as<Key>()[i] = {w.a, w.b};
   }
-}
-void eval_copy(const Call& c) {
-  std::memcpy(c.out[0].data, c.in[0].data, static_cast<std::size_t>(c.out[0].type.bytes()));
 }
 constexpr Evaluator table[] = {{&ops::random_bits, eval_bits},
                                {&ops::random_split, eval_split},
                                {&ops::random_fold_in, eval_fold_in},
-                               {&ops::key_wrap, eval_copy},
-                               {&ops::key_unwrap, eval_copy}};
+                               {&ops::key_wrap, [](const Call& c) { copy_all(c.in[0], c.out[0]); }},
+                               {&ops::key_unwrap, [](const Call& c) { copy_all(c.in[0], c.out[0]); }}};
 }  // namespace
 
 std::span<const Evaluator> random_evaluators() { return table; }

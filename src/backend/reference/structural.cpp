@@ -7,149 +7,127 @@
 namespace uni::reference {
 
 namespace {
+// out[position] = in[start + the sum of position[d] * step[d]].
+void take(const Call& c, i64 start, const Steps& step) {
+  walk(c.out[0].shape(), start, step, [&](i64 i, i64 from) { copy_element(c.in[0], from, c.out[0], i); });
+}
+// Writes a block into `out` at a position.
+void put(const Value& block, const Value& out, const std::vector<i64>& position) {
+  const Steps step = strides(out.shape());
+  i64 start = 0;
+  for (std::size_t d = 0; d < step.size(); ++d) start += position[d] * step[d];
+  walk(block.shape(), start, step, [&](i64 i, i64 to) { copy_element(block, i, out, to); });
+}
+
 void eval_full(const Call& c) {
   const ir::Scalar& v = c.params<ops::Full>().value;
-  const auto size = static_cast<std::size_t>(itemsize(v.dtype));
-  unsigned char bytes[16];
-  std::memcpy(bytes, &v.low, 8);
-  std::memcpy(bytes + 8, &v.high, 8);
-  for (i64 i = 0; i < c.out[0].count(); ++i) std::memcpy(c.out[0].data + static_cast<std::size_t>(i) * size, bytes, size);
+  const std::uint64_t words[2] = {v.low, v.high};
+  const auto size = at(itemsize(v.dtype));
+  for (i64 i = 0; i < c.out[0].count(); ++i) std::memcpy(c.out[0].data + at(i) * size, words, size);
 }
 void eval_iota(const Call& c) {
   const int axis = c.params<ops::Iota>().axis;
-  with_dtype(c.out[0].type.dtype, [&]<class T>(T) {
-    if constexpr (is_number<T>) {
-      Odometer o(c.out[0].type.shape);
-      for (i64 i = 0; i < c.out[0].count(); ++i, o.next()) {
-        if constexpr (is_cplx<T>)
-          c.out[0].as<T>()[i] = T(static_cast<typename complex_part<T>::type>(o[axis]));
-        else
-          c.out[0].as<T>()[i] = T(static_cast<Compute<T>>(o[axis]));
-      }
-    }
+  with_dtype(c.eqn, c.out[0].type.dtype, [&]<Number T>(T) {
+    Steps step(at(c.out[0].shape().rank()), 0);
+    step[at(axis)] = 1;
+    walk(c.out[0].shape(), 0, step, [&](i64 i, i64 count) {
+      if constexpr (ComplexNumber<T>)
+        c.out[0].as<T>()[i] = T(static_cast<typename T::value_type>(count));
+      else
+        c.out[0].as<T>()[i] = T(static_cast<Compute<T>>(count));
+    });
   });
 }
 void eval_broadcast(const Call& c) {
-  const auto& p = c.params<ops::BroadcastInDim>();
-  const Dims& shape = c.in[0].type.shape;
-  const std::vector<i64> step = strides(shape);
-  move_elements(c.in[0], c.out[0], [&](const Odometer& o) {
-    i64 at = 0;
-    for (int d = 0; d < shape.rank(); ++d)
-      if (shape[d] != 1) at += o[p.dims[static_cast<std::size_t>(d)]] * step[static_cast<std::size_t>(d)];
-    return at;
-  });
-}
-void eval_reshape(const Call& c) {
-  std::memcpy(c.out[0].data, c.in[0].data, static_cast<std::size_t>(c.out[0].type.bytes()));
+  const auto& dims = c.params<ops::BroadcastInDim>().dims;
+  const Dims& shape = c.in[0].shape();
+  const Steps from = strides(shape);
+  Steps step(at(c.out[0].shape().rank()), 0);
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    if (shape[static_cast<int>(d)] != 1) step[at(dims[d])] = from[d];
+  take(c, 0, step);
 }
 void eval_transpose(const Call& c) {
-  const auto& p = c.params<ops::Transpose>();
-  const std::vector<i64> step = strides(c.in[0].type.shape);
-  move_elements(c.in[0], c.out[0], [&](const Odometer& o) {
-    i64 at = 0;
-    for (std::size_t d = 0; d < p.permutation.size(); ++d)
-      at += o[static_cast<int>(d)] * step[static_cast<std::size_t>(p.permutation[d])];
-    return at;
-  });
+  const Steps from = strides(c.in[0].shape());
+  Steps step;
+  for (int d : c.params<ops::Transpose>().permutation) step.push_back(from[at(d)]);
+  take(c, 0, step);
 }
 void eval_slice(const Call& c) {
   const auto& p = c.params<ops::SliceParams>();
-  const std::vector<i64> step = strides(c.in[0].type.shape);
-  move_elements(c.in[0], c.out[0], [&](const Odometer& o) {
-    i64 at = 0;
-    for (int d = 0; d < p.start.rank(); ++d)
-      at += (p.start[d] + o[d] * p.stride[d]) * step[static_cast<std::size_t>(d)];
-    return at;
-  });
+  Steps step = strides(c.in[0].shape());
+  i64 start = 0;
+  for (int d = 0; d < p.start.rank(); ++d) {
+    start += p.start[d] * step[at(d)];
+    step[at(d)] *= p.stride[d];
+  }
+  take(c, start, step);
+}
+void eval_reverse(const Call& c) {
+  Steps step = strides(c.in[0].shape());
+  i64 start = 0;
+  for (int d : c.params<ops::Reverse>().axes) {
+    start += (c.in[0].shape()[d] - 1) * step[at(d)];
+    step[at(d)] *= -1;
+  }
+  take(c, start, step);
 }
 void eval_pad(const Call& c) {
   const auto& p = c.params<ops::Pad>();
-  const auto size = static_cast<std::size_t>(itemsize(c.out[0].type.dtype));
-  for (i64 i = 0; i < c.out[0].count(); ++i)
-    std::memcpy(c.out[0].data + static_cast<std::size_t>(i) * size, c.in[1].data, size);
-  const std::vector<i64> step = strides(c.out[0].type.shape);
-  Odometer o(c.in[0].type.shape);
+  for (i64 i = 0; i < c.out[0].count(); ++i) copy_element(c.in[1], 0, c.out[0], i);
+  const Dims& shape = c.out[0].shape();
+  const Steps step = strides(shape);
+  Odometer o(c.in[0].shape());
   for (i64 i = 0; i < c.in[0].count(); ++i, o.next()) {
-    i64 at = 0;
+    i64 to = 0;
     bool inside = true;
-    for (int d = 0; d < p.low.rank(); ++d) {
+    for (int d = 0; d < shape.rank(); ++d) {
       const i64 k = p.low[d] + o[d] * (p.interior[d] + 1);
-      inside = inside && k >= 0 && k < c.out[0].type.shape[d];
-      at += k * step[static_cast<std::size_t>(d)];
+      inside = inside && k >= 0 && k < shape[d];
+      to += k * step[at(d)];
     }
-    if (inside)
-      std::memcpy(c.out[0].data + static_cast<std::size_t>(at) * size, c.in[0].data + static_cast<std::size_t>(i) * size, size);
-  }
-}
-// Writes a block into out at an offset.
-void put(const Value& block, const Value& out, const std::vector<i64>& start) {
-  const auto size = static_cast<std::size_t>(itemsize(out.type.dtype));
-  const std::vector<i64> step = strides(out.type.shape);
-  Odometer o(block.type.shape);
-  for (i64 i = 0; i < block.count(); ++i, o.next()) {
-    i64 at = 0;
-    for (std::size_t d = 0; d < start.size(); ++d) at += (start[d] + o[static_cast<int>(d)]) * step[d];
-    std::memcpy(out.data + static_cast<std::size_t>(at) * size, block.data + static_cast<std::size_t>(i) * size, size);
+    if (inside) copy_element(c.in[0], i, c.out[0], to);
   }
 }
 void eval_concatenate(const Call& c) {
   const int axis = c.params<ops::Concatenate>().axis;
-  std::vector<i64> start(static_cast<std::size_t>(c.out[0].type.shape.rank()), 0);
+  std::vector<i64> position(at(c.out[0].shape().rank()), 0);
   for (const Value& part : c.in) {
-    put(part, c.out[0], start);
-    start[static_cast<std::size_t>(axis)] += part.type.shape[axis];
+    put(part, c.out[0], position);
+    position[at(axis)] += part.shape()[axis];
   }
 }
-void eval_reverse(const Call& c) {
-  const auto& p = c.params<ops::Reverse>();
-  const Dims& shape = c.in[0].type.shape;
-  const std::vector<i64> step = strides(shape);
-  move_elements(c.in[0], c.out[0], [&](const Odometer& o) {
-    i64 at = 0;
-    for (int d = 0; d < shape.rank(); ++d) {
-      const bool back = std::find(p.axes.begin(), p.axes.end(), d) != p.axes.end();
-      at += (back ? shape[d] - 1 - o[d] : o[d]) * step[static_cast<std::size_t>(d)];
-    }
-    return at;
-  });
-}
-i64 scalar(const Value& v) {
-  i64 out = 0;
-  with_dtype(v.type.dtype, [&]<class T>(T) {
-    if constexpr (is_int<T>) {
-      const T value = *v.as<T>();
-      out = std::is_unsigned_v<T> && static_cast<std::uint64_t>(value) > (std::uint64_t{1} << 62) ? i64{1} << 62
-                                                                                                 : static_cast<i64>(value);
-    }
-  });
-  return out;
-}
-std::vector<i64> clamped_starts(std::span<const Value> starts, const Dims& shape, const Dims& sizes) {
+
+// Starts, moved so that a block of these sizes fits. A start may be u64 and too large for i64.
+std::vector<i64> clamped_starts(const Call& c, std::span<const Value> starts, const Dims& shape, const Dims& sizes) {
   std::vector<i64> out;
-  for (int d = 0; d < shape.rank(); ++d)
-    out.push_back(std::clamp<i64>(scalar(starts[static_cast<std::size_t>(d)]), 0, shape[d] - sizes[d]));
+  for (int d = 0; d < shape.rank(); ++d) {
+    const Value& start = starts[at(d)];
+    const i64 last = shape[d] - sizes[d];
+    with_dtype(c.eqn, start.type.dtype, [&]<Integer T>(T) {
+      const T value = *start.as<T>();
+      out.push_back(value < T{} ? 0
+                                : static_cast<i64>(std::min<std::uint64_t>(value, static_cast<std::uint64_t>(last))));
+    });
+  }
   return out;
 }
 void eval_dynamic_slice(const Call& c) {
-  const Dims& shape = c.in[0].type.shape;
-  const std::vector<i64> start = clamped_starts(c.in.subspan(1), shape, c.out[0].type.shape);
-  const std::vector<i64> step = strides(shape);
-  move_elements(c.in[0], c.out[0], [&](const Odometer& o) {
-    i64 at = 0;
-    for (std::size_t d = 0; d < start.size(); ++d) at += (start[d] + o[static_cast<int>(d)]) * step[d];
-    return at;
-  });
+  const Steps step = strides(c.in[0].shape());
+  const auto starts = clamped_starts(c, c.in.subspan(1), c.in[0].shape(), c.out[0].shape());
+  i64 start = 0;
+  for (std::size_t d = 0; d < step.size(); ++d) start += starts[d] * step[d];
+  take(c, start, step);
 }
 void eval_dynamic_update_slice(const Call& c) {
-  eval_reshape(c);  // a copy
-  put(c.in[1], c.out[0], clamped_starts(c.in.subspan(2), c.in[0].type.shape, c.in[1].type.shape));
+  copy_all(c.in[0], c.out[0]);
+  put(c.in[1], c.out[0], clamped_starts(c, c.in.subspan(2), c.in[0].shape(), c.in[1].shape()));
 }
 
 constexpr Evaluator table[] = {{&ops::full, eval_full},
                                {&ops::iota, eval_iota},
                                {&ops::broadcast_in_dim, eval_broadcast},
-                               {&ops::reshape, eval_reshape},
+                               {&ops::reshape, [](const Call& c) { copy_all(c.in[0], c.out[0]); }},
                                {&ops::transpose, eval_transpose},
                                {&ops::slice, eval_slice},
                                {&ops::pad, eval_pad},
