@@ -39,6 +39,7 @@ TEST(ReferenceConvert, ExpectedValues) {
 
 TEST(ReferenceConvert, BitcastKeepsBits) {
   for (const json& row : golden_rows("casts", "bitcast")) {
+    if (!is_array(row["expected"])) continue;
     const HostArray in = from_golden(row["inputs"][0]), want = from_golden(row["expected"]);
     if (itemsize(in.dtype) != itemsize(want.dtype)) continue;  // composed: adds or takes an axis
     EXPECT_EQ(run_op(runtime::reference_client(), ops::bitcast, {in}, ops::Bitcast{want.dtype}), want) << row["name"];
