@@ -93,7 +93,7 @@ constexpr Rules<Window> reduce_window_max_rules{
 Types select_type(const ir::Op& op, std::span<const Type> in, const Window& p, bool gathers) {
   check_operand_count(op, in, 2);
   check_same_dtype(op, in);
-  check_dtype(op, in[1], takes::ordered);
+  check_dtype(op, in[1], gathers ? takes::ordered : takes::reals);  // scattered ones are summed
   const Dims windows = window_shape(op, in[1], p);
   const Dims& expected = gathers ? in[1].shape : windows;
   if (in[0].shape != expected)
