@@ -128,13 +128,7 @@ UNISONO_INLINE float sign_f32(float x) {
   const float s = x < 0.0f ? -1.0f : x;
   return x > 0.0f ? 1.0f : s;
 }
-// low <= x <= high, high wins; a NaN anywhere gives NaN.
-UNISONO_INLINE float clamp_f32(float low, float x, float high) {
-  const float raised = x < low ? low : x;
-  const float inside = raised > high ? high : raised;
-  const float sum = low + x + high;
-  return low != low || x != x || high != high ? sum : inside;
-}
+UNISONO_INLINE float clamp_f32(float low, float x, float high) { return min_f32(max_f32(x, low), high); }
 
 }  // namespace
 }  // namespace uni::native

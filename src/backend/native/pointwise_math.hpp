@@ -88,9 +88,8 @@ template <class T>
 T digamma_of(T value) {
   double x = value;
   if (x != x || x == -std::numeric_limits<double>::infinity()) return std::numeric_limits<T>::quiet_NaN();
-  if (x == 0) return static_cast<T>(std::copysign(std::numeric_limits<double>::infinity(), -x));
   double result = 0;
-  if (x < 0) {  // reflection
+  if (x <= 0) {  // reflection; NaN at the poles
     const double fraction = x - std::nearbyint(x);
     if (fraction == 0) return std::numeric_limits<T>::quiet_NaN();
     result = -M_PI / std::tan(M_PI * fraction);
@@ -173,6 +172,20 @@ To convert_value(From v) {
   }
 }
 
+// a + b, rounded to odd in double: cut towards zero, the last bit set where something was lost.
+inline double odd_sum(double a, double b) {
+  const double sum = a + b, part = sum - a, lost = (a - (sum - part)) + (b - part);
+  if (!(std::fabs(lost) > 0)) return sum;  // exact, infinite or NaN
+  std::uint64_t bits = __builtin_bit_cast(std::uint64_t, sum);
+  if (std::signbit(lost) != std::signbit(sum)) --bits;
+  return __builtin_bit_cast(double, bits | 1u);
+}
+// A 64-bit integer has two halves that double holds.
+template <class T>
+double odd_integer(T v) {
+  const T high = static_cast<T>(v >> 32), low = static_cast<T>(v & 0xffffffff);
+  return odd_sum(static_cast<double>(high) * 0x1p32, static_cast<double>(low));
+}
 // A double, rounded to odd in float, so that rounding the float again gives the correctly rounded 16-bit value.
 inline float odd_rounded(double v) {
   const float f = static_cast<float>(v);

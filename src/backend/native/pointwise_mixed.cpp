@@ -135,10 +135,11 @@ void fma_loop(const FlatArgs& a) {
   const T *x = operand<T>(a, 0), *y = operand<T>(a, 1), *z = operand<T>(a, 2);
   if constexpr (std::is_floating_point_v<T>)
     for (i64 i = 0; i < a.count; ++i) result<T>(a)[i] = std::fma(x[i], y[i], z[i]);
-  else if constexpr (is_small_float<T>)  // the product is exact in double
-    for (i64 i = 0; i < a.count; ++i)
-      result<T>(a)[i] = T(odd_rounded(static_cast<double>(static_cast<float>(x[i])) * static_cast<float>(y[i]) +
-                                      static_cast<double>(static_cast<float>(z[i]))));
+  else if constexpr (is_small_float<T>)
+    for (i64 i = 0; i < a.count; ++i) {
+      const double product = static_cast<double>(static_cast<float>(x[i])) * static_cast<float>(y[i]);  // exact
+      result<T>(a)[i] = T(odd_rounded(odd_sum(product, static_cast<float>(z[i]))));
+    }
 }
 FlatFn choose_fma(std::span<const ir::Type> in, const ir::Type&) {
   return dispatch(in[0].dtype, []<class T>(T) -> FlatFn { return fma_loop<T>; });
@@ -210,16 +211,7 @@ void clamp_loop(const FlatArgs& a) {
     const T *low = operand<T>(a, 0), *x = operand<T>(a, 1), *high = operand<T>(a, 2);
     for (i64 i = 0; i < a.count; ++i) {
       using W = Work<T>;
-      const W l = static_cast<W>(low[i]), v = static_cast<W>(x[i]), h = static_cast<W>(high[i]);
-      if constexpr (std::is_floating_point_v<W>) {
-        const W sum = l + v + h;
-        if (l != l || v != v || h != h) {
-          result<T>(a)[i] = T(sum - sum);
-          continue;
-        }
-      }
-      const W raised = v < l ? l : v;
-      result<T>(a)[i] = T(raised > h ? h : raised);
+      result<T>(a)[i] = T(min_of(max_of(static_cast<W>(x[i]), static_cast<W>(low[i])), static_cast<W>(high[i])));
     }
   }
 }
@@ -235,6 +227,10 @@ void convert_loop(const FlatArgs& a) {
   for (i64 i = 0; i < a.count; ++i) {
     if constexpr (std::is_same_v<From, To>)
       y[i] = x[i];
+    else if constexpr (is_small_float<To> && std::is_same_v<From, C128>)
+      y[i] = To(odd_rounded(x[i].re));
+    else if constexpr (is_small_float<To> && is_int_like<From> && sizeof(From) == 8)
+      y[i] = To(odd_rounded(odd_integer(x[i])));
     else if constexpr (is_small_float<To> && (std::is_same_v<From, double> || (is_int_like<From> && sizeof(From) > 2)))
       y[i] = To(odd_rounded(static_cast<double>(x[i])));
     else
