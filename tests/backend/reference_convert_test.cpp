@@ -1,4 +1,5 @@
-// Conversions: expected values, all 16-bit floats, and integers and doubles that a step through f32 would round twice.
+// Conversions, by both backends: expected values, all 16-bit floats, and integers and
+// doubles that a step through f32 would round twice.
 #include <complex>
 #include <limits>
 
@@ -11,7 +12,10 @@ namespace {
 using namespace backend_test;
 
 HostArray converted(const HostArray& x, Dtype dtype) {
-  return run_op(runtime::reference_client(), ops::convert, {x}, ops::Convert{dtype, false});
+  const HostArray got = run_op(runtime::reference_client(), ops::convert, {x}, ops::Convert{dtype, false});
+  EXPECT_EQ(difference(run_op(runtime::native_client(), ops::convert, {x}, ops::Convert{dtype, false}), got), "")
+      << "native: " << name(x.dtype) << " to " << name(dtype);
+  return got;
 }
 
 TEST(ReferenceConvert, ExpectedValues) {
