@@ -28,6 +28,8 @@ class Kernels : public testing::Test {
         reinterpret_cast<float*>(b->data())[i] = static_cast<float>(v);
       else if (t.dtype == Dtype::bf16)
         reinterpret_cast<bf16*>(b->data())[i] = bf16(static_cast<float>(v));
+      else if (t.dtype == Dtype::i32)
+        reinterpret_cast<std::int32_t*>(b->data())[i] = v * 4;  // indices, some out of range
       else
         std::fill_n(b->data() + i * itemsize(t.dtype), itemsize(t.dtype), static_cast<std::byte>(random() % 256));
     }
@@ -175,6 +177,22 @@ TEST_F(Kernels, ReductionsOverAnyAxes) {
     }
   }
   expect_same(ops::reduce_sum, {type(Dtype::f32, {100003})}, ops::Reduce{{0}});
+}
+
+TEST_F(Kernels, GathersAndScatters) {
+  using ops::Combine, ops::IndexMode;
+  for (const Dtype d : {Dtype::f32, Dtype::bf16, Dtype::u16})
+    for (const i64 block : {0, 1, 3, 200})
+      for (const i64 rows : {0, 1, 150})
+        for (const IndexMode mode : {IndexMode::clip, IndexMode::fill}) {
+          const ir::Type x = type(d, {9, block}), indices = type(Dtype::i32, {rows, 1}),
+                         updates = type(d, {rows, block});
+          expect_same(ops::gather, {x, indices}, ops::Gather{mode, ir::Scalar::of_int(d, 5)});
+          for (const Combine c : {Combine::set, Combine::add, Combine::mul, Combine::min, Combine::max}) {
+            if (d != Dtype::u16 && c == Combine::mul && rows > 1) continue;  // products of many round differently
+            expect_same(ops::scatter, {x, indices, updates}, ops::Scatter{c, mode});
+          }
+        }
 }
 
 TEST_F(Kernels, RandomBitsOfSeveralKeys) {

@@ -55,34 +55,45 @@ void gather(const KernelArgs& a) {
   });
 }
 
-template <class T>
-T combine(ops::Combine how, T old, T update) {
+template <ops::Combine How, class T>
+T combine(T old, T update) {
   using W = Work<T>;
-  if constexpr (std::is_same_v<T, KeyWords>) {
+  using C = ops::Combine;
+  if constexpr (How == C::set || std::is_same_v<T, KeyWords>) {
     return update;
   } else if constexpr (std::is_same_v<T, bool>) {
-    if (how == ops::Combine::add || how == ops::Combine::max) return old || update;
-    if (how == ops::Combine::mul || how == ops::Combine::min) return old && update;
+    return How == C::add || How == C::max ? old || update : old && update;
+  } else if constexpr (How == C::add) {
+    return T(plus(static_cast<W>(old), static_cast<W>(update)));
+  } else if constexpr (How == C::mul) {
+    return T(times(static_cast<W>(old), static_cast<W>(update)));
+  } else if constexpr (is_complex_like<T>) {
     return update;
   } else {
-    switch (how) {
-      case ops::Combine::set:
-        return update;
-      case ops::Combine::add:
-        return T(plus(static_cast<W>(old), static_cast<W>(update)));
-      case ops::Combine::mul:
-        return T(times(static_cast<W>(old), static_cast<W>(update)));
-      default:
-        break;
-    }
-    if constexpr (!is_complex_like<T>)
-      return T(how == ops::Combine::min ? min_of(static_cast<W>(old), static_cast<W>(update))
-                                        : max_of(static_cast<W>(old), static_cast<W>(update)));
-    return update;
+    return T(How == C::min ? min_of(static_cast<W>(old), static_cast<W>(update))
+                           : max_of(static_cast<W>(old), static_cast<W>(update)));
   }
 }
-// Rows are applied in order; the columns of blocks are independent of each other.
+// Rows are applied in order; the columns of blocks are independent of each other, so that threads take strips of them.
+template <ops::Combine How, class T>
+void scatter_rows(const IndexedBlocks& ix, T* x, const T* updates) {
+  constexpr i64 strip = 64;
+  const bool small = ix.rows * ix.block * static_cast<i64>(sizeof(T)) < parallel_bytes;
+  const i64 width = small ? std::max<i64>(1, ix.block) : strip;
+  runtime::parallel_for((ix.block + width - 1) / width, [&](i64 s) {
+    const i64 begin = s * width, n = std::min(width, ix.block - begin);
+    for (i64 r = 0; r < ix.rows; ++r) {
+      const i64 block = ix.number[static_cast<std::size_t>(r)];
+      if (block < 0) continue;
+      T* to = x + block * ix.block + begin;
+      const T* from = updates + r * ix.block + begin;
+#pragma GCC ivdep
+      for (i64 i = 0; i < n; ++i) to[i] = combine<How>(to[i], from[i]);
+    }
+  });
+}
 void scatter(const KernelArgs& a) {
+  using C = ops::Combine;
   const auto& p = a.params.as<ops::Scatter>();
   std::memcpy(a.out[0].data, a.in[0].data, static_cast<std::size_t>(a.out[0].type->bytes()));
   if (a.out[0].count() == 0) return;
@@ -90,11 +101,17 @@ void scatter(const KernelArgs& a) {
   dispatch(a.out[0].type->dtype, [&]<class T>(T) {
     T* x = a.out[0].as<T>();
     const T* updates = a.in[2].as<T>();
-    for (i64 r = 0; r < ix.rows; ++r) {
-      const i64 n = ix.number[static_cast<std::size_t>(r)];
-      if (n < 0) continue;
-      for (i64 i = 0; i < ix.block; ++i)
-        x[n * ix.block + i] = combine<T>(p.combine, x[n * ix.block + i], updates[r * ix.block + i]);
+    switch (p.combine) {
+      case C::set:
+        return scatter_rows<C::set>(ix, x, updates);
+      case C::add:
+        return scatter_rows<C::add>(ix, x, updates);
+      case C::mul:
+        return scatter_rows<C::mul>(ix, x, updates);
+      case C::min:
+        return scatter_rows<C::min>(ix, x, updates);
+      case C::max:
+        return scatter_rows<C::max>(ix, x, updates);
     }
   });
 }
