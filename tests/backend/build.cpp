@@ -1,5 +1,7 @@
 #include "build.hpp"
 
+#include <algorithm>
+
 namespace uni::backend_test {
 
 ir::Scalar HostArray::element(i64 i) const {
@@ -69,13 +71,11 @@ runtime::Handle<runtime::Executable> compile(runtime::Client& client, const Mesh
 }
 runtime::BufferPtr to_buffer(runtime::Client& client, const HostArray& a, int device) {
   runtime::BufferPtr buffer = client.allocate(a.dtype, a.shape, device);
-  std::memcpy(buffer->data(), a.bytes.data(), a.bytes.size());
+  std::copy(a.bytes.begin(), a.bytes.end(), buffer->data());
   return buffer;
 }
 HostArray to_host(const runtime::BufferPtr& buffer) {
-  HostArray out{buffer->dtype(), buffer->shape(), std::vector<std::byte>(static_cast<std::size_t>(buffer->bytes()))};
-  std::memcpy(out.bytes.data(), buffer->data(), out.bytes.size());
-  return out;
+  return {buffer->dtype(), buffer->shape(), {buffer->data(), buffer->data() + buffer->bytes()}};
 }
 
 std::vector<HostArrays> run_on(runtime::Client& client, const Mesh& mesh, const ir::Program& program,
