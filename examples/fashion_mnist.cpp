@@ -66,9 +66,8 @@ auto make_step() {
     const auto [updates, optimizer] = tx.update(gradient, s.optimizer, s.model, learning_rate);
     return std::pair{State<Model>{uni::optim::apply_updates(s.model, updates), optimizer}, value};
   };
-  return uni::pmap(step, {.axis = "batch",
-                          .in_axes = {std::nullopt, 0, std::nullopt},
-                          .out_axes = {std::nullopt, std::nullopt}});
+  return uni::pmap(
+      step, {.axis = "batch", .in_axes = {std::nullopt, 0, std::nullopt}, .out_axes = {std::nullopt, std::nullopt}});
 }
 
 struct Options {
@@ -88,7 +87,8 @@ Batch gather(const uni::data::IdxFile& images, const uni::data::IdxFile& labels,
   std::vector<std::int32_t> label(static_cast<std::size_t>(rows));
   for (i64 r = 0; r < rows; ++r) {
     const std::uint8_t* from = images.bytes.data() + order[r] * pixels;
-    for (i64 k = 0; k < pixels; ++k) image[static_cast<std::size_t>(r * pixels + k)] = static_cast<float>(from[k]) / 255.0f;
+    for (i64 k = 0; k < pixels; ++k)
+      image[static_cast<std::size_t>(r * pixels + k)] = static_cast<float>(from[k]) / 255.0f;
     label[static_cast<std::size_t>(r)] = labels.bytes[static_cast<std::size_t>(order[r])];
   }
   uni::Dims image_shape = leading;
@@ -157,7 +157,8 @@ void train(const Options& o) {
       const Batch batch = gather(data.train_images, data.train_labels, order.data() + in_epoch * o.batch, o.batch,
                                  {o.devices, o.batch / o.devices}, dtype);
       // A cosine from the full rate to zero.
-      const double rate = o.learning_rate * 0.5 * (1 + std::cos(M_PI * static_cast<double>(done) / static_cast<double>(total)));
+      const double rate =
+          o.learning_rate * 0.5 * (1 + std::cos(M_PI * static_cast<double>(done) / static_cast<double>(total)));
       auto [next, value] = step(std::move(state), batch, Array(rate));
       state = std::move(next);
       const double loss_value = value.template item<double>();
@@ -175,8 +176,8 @@ void train(const Options& o) {
     if (o.steps != 0 && done >= o.steps) break;
   }
   const std::vector<i64> order = uni::data::shuffled_indices(examples, o.seed, 0);
-  const Batch batch = gather(data.train_images, data.train_labels, order.data(), o.batch,
-                             {o.devices, o.batch / o.devices}, dtype);
+  const Batch batch =
+      gather(data.train_images, data.train_labels, order.data(), o.batch, {o.devices, o.batch / o.devices}, dtype);
   print_collectives(uni::make_program(make_step<Model>())(state, batch, Array(o.learning_rate)));
 }
 

@@ -31,10 +31,10 @@ struct Sgd {
     return {tree_map([](const Array& p) { return zeros_like(p); }, params)};
   }
   template <class T>
-  std::pair<T, SgdState<T>> update(const T& grads, const SgdState<T>& state, const T&, const Array& learning_rate) const {
+  std::pair<T, SgdState<T>> update(const T& grads, const SgdState<T>& state, const T&,
+                                   const Array& learning_rate) const {
     const double m = options.momentum;
-    SgdState<T> next{
-        tree_map([m](const Array& v, const Array& g) { return m * v + g; }, state.velocity, grads)};
+    SgdState<T> next{tree_map([m](const Array& v, const Array& g) { return m * v + g; }, state.velocity, grads)};
     T updates = tree_map([&](const Array& v) { return -(learning_rate * v); }, next.velocity);
     return {std::move(updates), std::move(next)};
   }
@@ -61,10 +61,10 @@ struct Adam {
   std::pair<T, AdamState<T>> update(const T& grads, const AdamState<T>& state, const T&,
                                     const Array& learning_rate) const {
     const AdamOptions o = options;
-    AdamState<T> next{state.step + 1.0,
-                      tree_map([o](const Array& m, const Array& g) { return o.b1 * m + (1 - o.b1) * g; }, state.mu, grads),
-                      tree_map([o](const Array& n, const Array& g) { return o.b2 * n + (1 - o.b2) * (g * g); }, state.nu,
-                               grads)};
+    AdamState<T> next{
+        state.step + 1.0,
+        tree_map([o](const Array& m, const Array& g) { return o.b1 * m + (1 - o.b1) * g; }, state.mu, grads),
+        tree_map([o](const Array& n, const Array& g) { return o.b2 * n + (1 - o.b2) * (g * g); }, state.nu, grads)};
     // 1 - b**step, through the exponential since step is an array.
     const Array c1 = -expm1(next.step * std::log(o.b1)), c2 = -expm1(next.step * std::log(o.b2));
     T updates = tree_map(

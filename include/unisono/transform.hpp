@@ -91,7 +91,7 @@ class GradOf {
   GradOf(F f, GradOptions options, std::string_view who) : f_(std::move(f)), options_(options), who_(who) {}
 
   template <class... A>
-    requires std::is_invocable_v<const F&, const A&...>
+  requires std::is_invocable_v<const F&, const A&...>
   auto operator()(const A&... args) const {
     using Tuple = std::tuple<A...>;
     using R = detail::Result<F, Tuple>;
@@ -150,7 +150,7 @@ class GradOnly {
   UNISONO_CALLABLE;
   GradOnly(F f, GradOptions options) : inner_(std::move(f), options, "grad") {}
   template <class... A>
-    requires std::is_invocable_v<const F&, const A&...>
+  requires std::is_invocable_v<const F&, const A&...>
   auto operator()(const A&... args) const {
     auto r = inner_(args...);
     if constexpr (std::is_same_v<decltype(r.value), Array>)
@@ -271,7 +271,7 @@ class Vmapped {
     detail::Adapter<F, Tuple> adapter(f_, own);
     const auto refs = detail::argument_refs(own);
     const auto counts = [&] { return detail::leaves_by_child(*adapter.prototype()); };
-    const detail::VmapCall call{{refs.begin(), refs.end()}, options_.in_axes, options_.out_axes,
+    const detail::VmapCall call{{refs.begin(), refs.end()}, options_.in_axes,   options_.out_axes,
                                 options_.axis_name,         options_.axis_size, counts};
     return adapter.rebuild(detail::flat_vmap(call, adapter));
   }
@@ -295,7 +295,7 @@ class CustomJvp {
   UNISONO_CALLABLE;
   CustomJvp(F f, Rule rule) : f_(std::move(f)), rule_(std::move(rule)) {}
   template <class... A>
-    requires std::is_invocable_v<const F&, const A&...>
+  requires std::is_invocable_v<const F&, const A&...>
   auto operator()(const A&... args) const {
     using Tuple = std::tuple<A...>;
     using R = detail::Result<F, Tuple>;
@@ -339,7 +339,7 @@ class CustomVjp {
   CustomVjp(F f, Forward forward, Backward backward)
       : f_(std::move(f)), forward_(std::move(forward)), backward_(std::move(backward)) {}
   template <class... A>
-    requires std::is_invocable_v<const F&, const A&...>
+  requires std::is_invocable_v<const F&, const A&...>
   auto operator()(const A&... args) const {
     using Tuple = std::tuple<A...>;
     using Pair = detail::Result<Forward, Tuple>;

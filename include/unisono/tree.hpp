@@ -36,8 +36,7 @@ T tree_unflatten(const T& like, const Arrays& leaves) {
 // f applied to corresponding arrays of trees of one structure; static values are taken from the first. Throws TreeError
 // naming the path where structures differ.
 template <class F, class T, class... Rest>
-  requires(std::same_as<T, Rest> && ...)
-T tree_map(const F& f, const T& tree, const Rest&... rest) {
+requires(std::same_as<T, Rest>&&...) T tree_map(const F& f, const T& tree, const Rest&... rest) {
   T out = tree;
   std::vector<Array*> slots;
   detail::collect_leaves(detail::tree_ref(out), slots);
@@ -53,9 +52,8 @@ T tree_map(const F& f, const T& tree, const Rest&... rest) {
   (check(rest), ...);
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (!slots[i]->defined()) continue;
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      *slots[i] = f(*slots[i], others[I][i]...);
-    }(std::make_index_sequence<sizeof...(Rest)>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) { *slots[i] = f(*slots[i], others[I][i]...); }
+    (std::make_index_sequence<sizeof...(Rest)>{});
   }
   return out;
 }

@@ -25,8 +25,7 @@ static i64 common_size(std::string_view who, const std::vector<MappedLeaf>& leav
     agree = agree && rows == *size;
     if (said.size() < 5) said.push_back(cat(leaf.path, " maps ", rows, rows == 1 ? " row" : " rows"));
   }
-  if (!size)
-    throw ShapeError(cat(who, ": no argument is mapped\nfix: map one by in_axes, or give axis_size"));
+  if (!size) throw ShapeError(cat(who, ": no argument is mapped\nfix: map one by in_axes, or give axis_size"));
   if (!agree) {
     std::string text = cat(who, ": mapped sizes differ: ");
     for (std::size_t i = 0; i < said.size(); ++i) text += cat(i ? ", " : "", said[i]);

@@ -39,8 +39,8 @@ std::string short_name(std::string_view pretty) {
 // Throws TreeError unless `got` fits `want` one by one.
 void check_results(const std::string& name, const char* rule, const char* what, const Arrays& got, const Types& want) {
   if (got.size() != want.size())
-    throw TreeError(cat(name, ": the ", rule, " returned ", got.size(), " arrays for the ", what, ", expected ",
-                        want.size()));
+    throw TreeError(
+        cat(name, ": the ", rule, " returned ", got.size(), " arrays for the ", what, ", expected ", want.size()));
   for (std::size_t i = 0; i < got.size(); ++i) {
     if (!got[i].defined()) throw TreeError(cat(name, ": the ", rule, " returned nothing for ", what, " ", i));
     const ir::Type& t = core::type_of(got[i]);
@@ -65,8 +65,8 @@ Arrays flat_custom_jvp(const TreeRef& args, FlatFunction f, FlatFunction rule, s
     for (const ir::Type& t : in.types) both.push_back(inexact(t) ? x[next++] : core::zeros_of(t));
     const Arrays r = rule(both);
     if (r.size() != 2 * outputs.size())
-      throw TreeError(cat(name, ": the rule returned ", r.size(), " arrays for result and tangent, expected ",
-                          2 * outputs.size()));
+      throw TreeError(
+          cat(name, ": the rule returned ", r.size(), " arrays for result and tangent, expected ", 2 * outputs.size()));
     const auto half = r.begin() + static_cast<std::ptrdiff_t>(outputs.size());
     Arrays out(r.begin(), half), tangents(half, r.end());
     check_results(name, "rule", "result", out, outputs);
@@ -124,11 +124,10 @@ Arrays flat_custom_vjp(const TreeRef& args, FlatFunction f, FlatFunction forward
   Arrays operands = in.values;
   for (const Arrays* captured : {&body.captured, &fwd.captured, &back.captured})
     operands.insert(operands.end(), captured->begin(), captured->end());
-  return core::bind(
-      ops::custom_vjp, operands,
-      ops::CustomVjpParams{body.program, fwd.program, back.program, static_cast<i64>(in.slots),
-                           static_cast<i64>(body.captured.size()), static_cast<i64>(fwd.captured.size()),
-                           static_cast<i64>(back.captured.size()), short_name(pretty)});
+  return core::bind(ops::custom_vjp, operands,
+                    ops::CustomVjpParams{body.program, fwd.program, back.program, static_cast<i64>(in.slots),
+                                         static_cast<i64>(body.captured.size()), static_cast<i64>(fwd.captured.size()),
+                                         static_cast<i64>(back.captured.size()), short_name(pretty)});
 }
 
 }  // namespace uni::detail

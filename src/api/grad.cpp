@@ -191,7 +191,9 @@ FlatJvp flat_jvp(const TreeRef& primals, const TreeRef& tangents, FlatFunction f
   FlatJvp out{r.out, {}};
   for (std::size_t i = 0; i < r.out.size(); ++i) {
     const bool integer = r.out[i].defined() && !differentiable(r.out[i]);
-    out.tangents.push_back(integer ? Array() : is_zero(r.tangent[i]) ? core::zeros_of(core::type_of(r.out[i])) : r.tangent[i]);
+    out.tangents.push_back(integer                 ? Array()
+                           : is_zero(r.tangent[i]) ? core::zeros_of(core::type_of(r.out[i]))
+                                                   : r.tangent[i]);
   }
   return out;
 }

@@ -121,9 +121,9 @@ class PmapCore final : public RegionCore {
     for (const core::Axis& a : core::axis_env())
       if (a.kind != core::Axis::Kind::vmap) outer *= a.size;
     if (size * outer > device_count())
-      throw ShardingError(cat("pmap: ", size, outer > 1 ? cat(" rows inside regions over ", outer, " devices") : " rows",
-                              " need ", size * outer, " devices, there are ", device_count(),
-                              "\nfix: set_device_count(", size * outer, ")"));
+      throw ShardingError(
+          cat("pmap: ", size, outer > 1 ? cat(" rows inside regions over ", outer, " devices") : " rows", " need ",
+              size * outer, " devices, there are ", device_count(), "\nfix: set_device_count(", size * outer, ")"));
     std::vector<int> devices = options_.devices;
     if (!devices.empty() && static_cast<i64>(devices.size()) != size)
       throw ShardingError(cat("pmap: ", devices.size(), " devices are named, the arguments map ", size, " rows"));
@@ -215,8 +215,8 @@ class ShardMapCore final : public RegionCore {
   void add_arguments(const RegionCall& call, std::span<const Array> leaves, ShardMapParams& p, Arrays& operands,
                      ir::Types& local, std::vector<bool>& given) const {
     if (options_.in.size() != call.args.size())
-      throw ShardingError(cat("shard_map: in has ", options_.in.size(), " specs, the call has ", call.args.size(),
-                              " arguments"));
+      throw ShardingError(
+          cat("shard_map: in has ", options_.in.size(), " specs, the call has ", call.args.size(), " arguments"));
     std::size_t next = 0;
     for (std::size_t i = 0; i < call.args.size(); ++i) {
       for (const std::string& path : leaf_paths(call.args[i], cat("args[", i, "]"))) {

@@ -81,9 +81,8 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 
 // "auto f(int)::<lambda(int)>" -> "f", "uni::Array Mlp::operator()(...)" -> "Mlp::operator()".
 static std::string short_function(std::string_view name) {
-  const std::size_t paren = name.find('(', name.find("operator()") == std::string_view::npos
-                                               ? 0
-                                               : name.find("operator()") + 10);
+  const std::size_t paren =
+      name.find('(', name.find("operator()") == std::string_view::npos ? 0 : name.find("operator()") + 10);
   std::string_view head = name.substr(0, paren);
   const std::size_t space = head.rfind(' ');
   if (space != std::string_view::npos) head = head.substr(space + 1);

@@ -16,7 +16,7 @@ void append(std::string& out, double value);      // shortest text that reads ba
 void append(std::string& out, long long value);
 void append(std::string& out, unsigned long long value);
 template <class T>
-  requires std::is_arithmetic_v<T>
+requires std::is_arithmetic_v<T>
 void append(std::string& out, T value) {
   if constexpr (std::is_floating_point_v<T>)
     append(out, static_cast<double>(value));

@@ -77,7 +77,8 @@ void copy_shard(const ShardCopy& s, std::byte* whole) {
   for (i64 r = 0; r < rows; ++r) {
     i64 offset = 0;
     for (int d = 0; d < rank; ++d)
-      offset = offset * global[d] + at[static_cast<std::size_t>(d)] + block_of(s.from, d, s.coordinate).first * local[d];
+      offset =
+          offset * global[d] + at[static_cast<std::size_t>(d)] + block_of(s.from, d, s.coordinate).first * local[d];
     std::memcpy(whole + offset * item, s.shard.data() + r * row * item, static_cast<std::size_t>(row * item));
     for (int d = rank - 2; d >= 0; --d) {
       if (++at[static_cast<std::size_t>(d)] < local[d]) break;

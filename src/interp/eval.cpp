@@ -37,8 +37,8 @@ class EvalTrace final : public core::Trace {
   Arrays process(const Op& op, std::span<const Array> in, const Params& params) override {
     for (const Array& a : in)
       if (!core::concrete(a))
-        throw TraceError(base::cat(op.name, ": a value of a running trace reached evaluation",
-                                   base::at(core::current_location())));
+        throw TraceError(
+            base::cat(op.name, ": a value of a running trace reached evaluation", base::at(core::current_location())));
     if (op.kind == ir::OpKind::higher_order) {
       const Types types = core::types_of(in);
       return launch(one_equation(op, types, params, core::infer_here(op, in, params)), in);

@@ -51,8 +51,7 @@ class JvpTrace final : public core::Trace {
     if (const core::HigherOrder* h = core::as_higher_order(op)) return h->jvp(primals, tangents, params);
     const core::Primitive& p = *core::as_primitive(op);
     if (!p.jvp.fn)
-      throw TraceError(
-          base::cat(op.name, ": not differentiable: ", p.jvp.why, base::at(core::current_location())));
+      throw TraceError(base::cat(op.name, ": not differentiable: ", p.jvp.why, base::at(core::current_location())));
     return p.jvp.fn(primals, tangents, params);
   }
 };

@@ -13,7 +13,8 @@ std::size_t index(ir::Var v) { return static_cast<std::size_t>(v); }
 
 class Backward {
  public:
-  explicit Backward(const Program& p) : p_(p), linear_(p.types.size(), false), value_(p.types.size()), ct_(p.types.size()) {}
+  explicit Backward(const Program& p)
+      : p_(p), linear_(p.types.size(), false), value_(p.types.size()), ct_(p.types.size()) {}
 
   Arrays run(std::span<const Operand> inputs, std::span<const Array> cotangents) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -59,8 +60,7 @@ class Backward {
     if (!any) return;
     const core::WithLocation at(e.where);
     std::vector<Operand> operands;
-    for (ir::Var v : e.in)
-      operands.push_back({linear_[index(v)] ? Array() : value_[index(v)], p_.types[index(v)]});
+    for (ir::Var v : e.in) operands.push_back({linear_[index(v)] ? Array() : value_[index(v)], p_.types[index(v)]});
     const Arrays results = apply(e, cts, operands);
     for (std::size_t i = 0; i < e.in.size(); ++i) accumulate(e.in[i], results[i]);
   }

@@ -14,22 +14,37 @@ namespace {
 template <class T>
 Scalar scalar_from(Dtype dtype, T value) {
   switch (dtype) {
-    case Dtype::b8: return Scalar::of(dtype, static_cast<std::uint8_t>(value != T{}));
-    case Dtype::i8: return Scalar::of(dtype, static_cast<std::int8_t>(static_cast<i64>(value)));
-    case Dtype::i16: return Scalar::of(dtype, static_cast<std::int16_t>(static_cast<i64>(value)));
-    case Dtype::i32: return Scalar::of(dtype, static_cast<std::int32_t>(static_cast<i64>(value)));
-    case Dtype::i64: return Scalar::of(dtype, static_cast<i64>(value));
-    case Dtype::u8: return Scalar::of(dtype, static_cast<std::uint8_t>(static_cast<i64>(value)));
-    case Dtype::u16: return Scalar::of(dtype, static_cast<std::uint16_t>(static_cast<i64>(value)));
-    case Dtype::u32: return Scalar::of(dtype, static_cast<std::uint32_t>(static_cast<i64>(value)));
+    case Dtype::b8:
+      return Scalar::of(dtype, static_cast<std::uint8_t>(value != T{}));
+    case Dtype::i8:
+      return Scalar::of(dtype, static_cast<std::int8_t>(static_cast<i64>(value)));
+    case Dtype::i16:
+      return Scalar::of(dtype, static_cast<std::int16_t>(static_cast<i64>(value)));
+    case Dtype::i32:
+      return Scalar::of(dtype, static_cast<std::int32_t>(static_cast<i64>(value)));
+    case Dtype::i64:
+      return Scalar::of(dtype, static_cast<i64>(value));
+    case Dtype::u8:
+      return Scalar::of(dtype, static_cast<std::uint8_t>(static_cast<i64>(value)));
+    case Dtype::u16:
+      return Scalar::of(dtype, static_cast<std::uint16_t>(static_cast<i64>(value)));
+    case Dtype::u32:
+      return Scalar::of(dtype, static_cast<std::uint32_t>(static_cast<i64>(value)));
     case Dtype::u64:
-    case Dtype::key: return Scalar::of(dtype, static_cast<std::uint64_t>(static_cast<i64>(value)));
-    case Dtype::f16: return Scalar::of(dtype, f16(static_cast<float>(value)));
-    case Dtype::bf16: return Scalar::of(dtype, bf16(static_cast<float>(value)));
-    case Dtype::f32: return Scalar::of(dtype, static_cast<float>(value));
-    case Dtype::f64: return Scalar::of(dtype, static_cast<double>(value));
-    case Dtype::c64: return Scalar::of(dtype, Complex<float>{static_cast<float>(value), 0});
-    case Dtype::c128: return Scalar::of(dtype, Complex<double>{static_cast<double>(value), 0});
+    case Dtype::key:
+      return Scalar::of(dtype, static_cast<std::uint64_t>(static_cast<i64>(value)));
+    case Dtype::f16:
+      return Scalar::of(dtype, f16(static_cast<float>(value)));
+    case Dtype::bf16:
+      return Scalar::of(dtype, bf16(static_cast<float>(value)));
+    case Dtype::f32:
+      return Scalar::of(dtype, static_cast<float>(value));
+    case Dtype::f64:
+      return Scalar::of(dtype, static_cast<double>(value));
+    case Dtype::c64:
+      return Scalar::of(dtype, Complex<float>{static_cast<float>(value), 0});
+    case Dtype::c128:
+      return Scalar::of(dtype, Complex<double>{static_cast<double>(value), 0});
   }
   throw InternalError("scalar of an unknown dtype");
 }
@@ -46,23 +61,33 @@ Scalar Scalar::of_int(Dtype dtype, i64 value) { return scalar_from(dtype, value)
 
 double Scalar::to_double() const {
   switch (dtype) {
-    case Dtype::f16: return static_cast<float>(low_bits<f16>(*this));
-    case Dtype::bf16: return static_cast<float>(low_bits<bf16>(*this));
+    case Dtype::f16:
+      return static_cast<float>(low_bits<f16>(*this));
+    case Dtype::bf16:
+      return static_cast<float>(low_bits<bf16>(*this));
     case Dtype::f32:
-    case Dtype::c64: return low_bits<float>(*this);
+    case Dtype::c64:
+      return low_bits<float>(*this);
     case Dtype::f64:
-    case Dtype::c128: return low_bits<double>(*this);
-    case Dtype::u64: return static_cast<double>(low);
-    default: return static_cast<double>(to_int());
+    case Dtype::c128:
+      return low_bits<double>(*this);
+    case Dtype::u64:
+      return static_cast<double>(low);
+    default:
+      return static_cast<double>(to_int());
   }
 }
 
 i64 Scalar::to_int() const {
   switch (dtype) {
-    case Dtype::i8: return low_bits<std::int8_t>(*this);
-    case Dtype::i16: return low_bits<std::int16_t>(*this);
-    case Dtype::i32: return low_bits<std::int32_t>(*this);
-    default: return std::bit_cast<i64>(low);
+    case Dtype::i8:
+      return low_bits<std::int8_t>(*this);
+    case Dtype::i16:
+      return low_bits<std::int16_t>(*this);
+    case Dtype::i32:
+      return low_bits<std::int32_t>(*this);
+    default:
+      return std::bit_cast<i64>(low);
   }
 }
 

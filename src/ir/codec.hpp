@@ -78,12 +78,10 @@ template <class T>
 void read(Reader&, HostOnly<T>&) {}
 
 template <class E>
-  requires std::is_enum_v<E>
-void write(std::string& out, E v) {
-  write(out, static_cast<int>(v));
-}
+requires std::is_enum_v<E>
+void write(std::string& out, E v) { write(out, static_cast<int>(v)); }
 template <class E>
-  requires std::is_enum_v<E>
+requires std::is_enum_v<E>
 void read(Reader& in, E& v) {
   int i = 0;
   read(in, i);
@@ -149,7 +147,8 @@ void write_fields(std::string& out, const P& p) {
   out += '{';
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     ((out += I ? ", " : "", out += detail::field_name<P, I>(), out += '=', write(out, std::get<I>(fields))), ...);
-  }(std::make_index_sequence<detail::field_count<P>()>{});
+  }
+  (std::make_index_sequence<detail::field_count<P>()>{});
   out += '}';
 }
 template <class P>
@@ -160,7 +159,8 @@ void read_fields(Reader& in, P& p) {
     ((I ? reader_expect(in, ",") : void(), reader_expect(in, detail::field_name<P, I>()), reader_expect(in, "="),
       read(in, std::get<I>(fields))),
      ...);
-  }(std::make_index_sequence<detail::field_count<P>()>{});
+  }
+  (std::make_index_sequence<detail::field_count<P>()>{});
   reader_expect(in, "}");
 }
 

@@ -12,8 +12,8 @@ struct Info {
   std::string_view name;
   int size;
 };
-constexpr Info infos[dtype_count] = {{"bool", 1}, {"i8", 1},  {"i16", 2},  {"i32", 4}, {"i64", 8}, {"u8", 1},
-                                     {"u16", 2},  {"u32", 4}, {"u64", 8},  {"f16", 2}, {"bf16", 2}, {"f32", 4},
+constexpr Info infos[dtype_count] = {{"bool", 1}, {"i8", 1},  {"i16", 2},   {"i32", 4}, {"i64", 8},  {"u8", 1},
+                                     {"u16", 2},  {"u32", 4}, {"u64", 8},   {"f16", 2}, {"bf16", 2}, {"f32", 4},
                                      {"f64", 8},  {"c64", 8}, {"c128", 16}, {"key", 8}};
 }  // namespace
 

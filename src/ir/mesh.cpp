@@ -27,7 +27,8 @@ std::vector<std::string> axis_names(const Mesh& mesh) {
 
 int device_count() { return configured_devices(); }
 void set_device_count(int count) {
-  if (count < 1) throw ShardingError(base::cat("set_device_count: ", count, " devices asked for; at least 1 is needed"));
+  if (count < 1)
+    throw ShardingError(base::cat("set_device_count: ", count, " devices asked for; at least 1 is needed"));
   configured_devices() = count;
 }
 
@@ -72,8 +73,8 @@ Mesh make_mesh(const std::vector<MeshAxis>& axes, const std::vector<int>& device
     count *= axes[i].size;
   }
   if (count != static_cast<i64>(devices.size()) && !devices.empty())
-    throw ShardingError(base::cat("make_mesh: mesh ", to_string(mesh), " needs ", count, " devices, ", devices.size(),
-                                  " were named"));
+    throw ShardingError(
+        base::cat("make_mesh: mesh ", to_string(mesh), " needs ", count, " devices, ", devices.size(), " were named"));
   for (int d : devices)
     if (d < 0 || d >= device_count())
       throw ShardingError(base::cat("make_mesh: mesh ", to_string(mesh), " needs device ", d, "; there are ",

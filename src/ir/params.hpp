@@ -14,8 +14,8 @@ class Params {
  public:
   Params() = default;
   template <class P>
-    requires(!std::is_same_v<std::remove_cvref_t<P>, Params>)
-  Params(P params) : box_(std::make_shared<Box<P>>(std::move(params))), tag_(&tag<P>) {}
+  requires(!std::is_same_v<std::remove_cvref_t<P>, Params>) Params(P params)
+      : box_(std::make_shared<Box<P>>(std::move(params))), tag_(&tag<P>) {}
 
   template <class P>
   const P& as() const {
@@ -51,16 +51,16 @@ class Params {
       return out;
     }
     const AxisNames* axes() const override {
-      if constexpr (requires { value.axes; } && requires { static_cast<const AxisNames&>(value.axes); })
+      if constexpr (
+          requires { value.axes; } && requires { static_cast<const AxisNames&>(value.axes); })
         return &value.axes;
       else
         return nullptr;
     }
     void programs(std::vector<ProgramPtr>& out) const override {
       const auto fields = detail::tie_fields(value);
-      [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (collect(out, std::get<I>(fields)), ...);
-      }(std::make_index_sequence<detail::field_count<P>()>{});
+      [&]<std::size_t... I>(std::index_sequence<I...>) { (collect(out, std::get<I>(fields)), ...); }
+      (std::make_index_sequence<detail::field_count<P>()>{});
     }
     template <class T>
     static void collect(std::vector<ProgramPtr>& out, const T& field) {

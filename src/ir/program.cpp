@@ -73,8 +73,8 @@ void verify(const Program& p) {
 
 Program run_pass(std::string_view name, Program (*pass)(const Program&), const Program& program) {
   static const char* const printed = std::getenv("UNISONO_PRINT_PASSES");
-  const bool show = printed && (std::string_view(printed) == "all" ||
-                                std::string_view(printed).find(name) != std::string_view::npos);
+  const bool show =
+      printed && (std::string_view(printed) == "all" || std::string_view(printed).find(name) != std::string_view::npos);
   if (show) std::fputs(base::cat("before ", name, ":\n", print(program), "\n").c_str(), stderr);
   Program out = pass(program);
   if (show) std::fputs(base::cat("after ", name, ":\n", print(out), "\n").c_str(), stderr);

@@ -105,8 +105,7 @@ Array relu(In input) {
     const Array zero = lax::full_like(x, 0.0);
     return std::pair{lax::maximum(x, zero), lax::select(lax::gt(x, zero), t, lax::full_like(t, 0.0))};
   };
-  static const auto f =
-      custom_jvp([](const Array& x) { return lax::maximum(x, lax::full_like(x, 0.0)); }, rule);
+  static const auto f = custom_jvp([](const Array& x) { return lax::maximum(x, lax::full_like(x, 0.0)); }, rule);
   return f(input.is_scalar() ? Array(0.0) + input : input.array());
 }
 

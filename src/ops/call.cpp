@@ -21,8 +21,8 @@ void check_body(std::string_view name, const Program& body, std::span<const Type
     const Type& want = body.types[i];
     if (in[i].dtype == want.dtype && in[i].shape == want.shape && ir::subtract(in[i].varying, want.varying).empty())
       continue;
-    throw InternalError(cat(name, ": operand ", i, " is ", ir::to_string(in[i]), ", the body takes ",
-                            ir::to_string(want)));
+    throw InternalError(
+        cat(name, ": operand ", i, " is ", ir::to_string(in[i]), ", the body takes ", ir::to_string(want)));
   }
 }
 
@@ -99,7 +99,8 @@ Types call_type(std::span<const Type> in, const Params& params) {
 
 class Call final : public core::HigherOrder {
  public:
-  constexpr Call() : HigherOrder("call", call_type, ir::read_params<CallParams>, {.own_varying = true, .own_weak = true}) {}
+  constexpr Call()
+      : HigherOrder("call", call_type, ir::read_params<CallParams>, {.own_varying = true, .own_weak = true}) {}
 
   Jvp jvp(std::span<const Array> in, std::span<const Array> tangents, const Params& params) const override {
     const CallParams& p = params.as<CallParams>();

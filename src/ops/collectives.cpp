@@ -52,8 +52,7 @@ Types extremum_type(const char* name, std::span<const Type> in, const AxesOnly& 
 
 using ReduceFn = Array (*)(const Array&, const std::vector<int>&);
 Batch reduce_batch(const Primitive& op, ReduceFn reduce, const BatchArgs& a, const AxesOnly& p) {
-  if (!ir::contains(p.axes, a.axis_name) || a.axis_name.empty())
-    return {core::bind(op, a.in, p), {a.batched[0]}};
+  if (!ir::contains(p.axes, a.axis_name) || a.axis_name.empty()) return {core::bind(op, a.in, p), {a.batched[0]}};
   const AxesOnly rest = without(p, a.axis_name);
   Array x = a.in[0];
   if (a.batched[0])
@@ -200,8 +199,8 @@ Types psum_scatter_type(std::span<const Type> in, const PsumScatter& p) {
   if (is_bool(out.dtype) || out.dtype == Dtype::key)
     throw DtypeError(cat("psum_scatter: ", ir::to_string(in[0]), " cannot be summed"));
   if (p.tiled && size % p.size != 0)
-    throw ShapeError(cat("psum_scatter: axis ", p.dim, " of ", ir::to_string(in[0]), " has size ", size,
-                         ", which ", p.size, " devices do not divide"));
+    throw ShapeError(cat("psum_scatter: axis ", p.dim, " of ", ir::to_string(in[0]), " has size ", size, ", which ",
+                         p.size, " devices do not divide"));
   if (!p.tiled && size != p.size)
     throw ShapeError(cat("psum_scatter: axis ", p.dim, " of ", ir::to_string(in[0]), " has size ", size, ", there are ",
                          p.size, " devices"));
@@ -243,7 +242,8 @@ Types all_to_all_type(std::span<const Type> in, const AllToAll& p) {
   const i64 size = out.shape[p.split];
   if (p.tiled ? size % p.size != 0 : size != p.size)
     throw ShapeError(cat("all_to_all: split axis ", p.split, " of ", ir::to_string(in[0]), " has size ", size,
-                         p.tiled ? ", which " : ", there are ", p.size, p.tiled ? " devices do not divide" : " devices"));
+                         p.tiled ? ", which " : ", there are ", p.size,
+                         p.tiled ? " devices do not divide" : " devices"));
   if (p.tiled) {
     out.shape[p.split] /= p.size;
     out.shape[p.concat] *= p.size;
@@ -318,20 +318,20 @@ constexpr Rules<Ppermute> ppermute_rules{
     .expand = by_backend,
     .traits = {.own_varying = true}};
 
-constexpr Rules<AxisIndex> axis_index_rules{
-    .name = "axis_index",
-    .type = [](std::span<const Type>, const AxisIndex& p) -> Types {
-      return {Type{Dtype::i32, {}, false, p.typed}};
-    },
-    .jvp = none("an integer without operands"),
-    .transpose = none("an integer without operands"),
-    .batch = [](const BatchArgs& a, const AxisIndex& p) -> Batch {
-      if (own_axis(a, p.axes)) return batched(lax::iota(Dtype::i32, {a.size}, 0));
-      return unbatched(core::bind1(axis_index, {}, p));
-    },
-    .shard = per_device,
-    .expand = by_backend,
-    .traits = {.own_varying = true, .own_weak = true}};
+constexpr Rules<AxisIndex> axis_index_rules{.name = "axis_index",
+                                            .type = [](std::span<const Type>, const AxisIndex& p) -> Types {
+                                              return {Type{Dtype::i32, {}, false, p.typed}};
+                                            },
+                                            .jvp = none("an integer without operands"),
+                                            .transpose = none("an integer without operands"),
+                                            .batch = [](const BatchArgs& a, const AxisIndex& p) -> Batch {
+                                              if (own_axis(a, p.axes))
+                                                return batched(lax::iota(Dtype::i32, {a.size}, 0));
+                                              return unbatched(core::bind1(axis_index, {}, p));
+                                            },
+                                            .shard = per_device,
+                                            .expand = by_backend,
+                                            .traits = {.own_varying = true, .own_weak = true}};
 }  // namespace
 
 constinit const Primitive psum = primitive<psum_rules>();

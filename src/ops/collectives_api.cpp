@@ -87,9 +87,7 @@ static Array extremum(std::string_view who, const core::Primitive& op, const Arr
 Array pmax(const Array& x, const AxisNames& names) { return extremum("pmax", ops::pmax, x, names); }
 Array pmin(const Array& x, const AxisNames& names) { return extremum("pmin", ops::pmin, x, names); }
 
-Array pvary(const Array& x, const AxisNames& names) {
-  return core::make_varying(x, look_up("pvary", names).typed);
-}
+Array pvary(const Array& x, const AxisNames& names) { return core::make_varying(x, look_up("pvary", names).typed); }
 
 Array all_gather(const Array& x, const AxisNames& names, int dim, bool tiled, bool invariant) {
   const Axes axes = look_up("all_gather", names);
@@ -162,8 +160,7 @@ Array axis_index(const AxisNames& names) {
   const Axes axes = look_up("axis_index", names);
   if (!axes.decompose) return core::bind1(ops::axis_index, {}, ops::AxisIndex{names, axes.size, axes.typed});
   Array index = full_int(0, Dtype::i32, {});
-  for (const std::string& n : names)
-    index = add(mul(index, full_int(axis_size({n}), Dtype::i32, {})), axis_index({n}));
+  for (const std::string& n : names) index = add(mul(index, full_int(axis_size({n}), Dtype::i32, {})), axis_index({n}));
   return index;
 }
 

@@ -35,10 +35,10 @@ extern const Primitive dot_general;  // numbers; 16-bit floats accumulate in f32
 
 // x [N, spatial..., C], kernel [spatial..., C / groups, O] -> [N, spatial..., O]; no kernel flip (cross-correlation).
 struct Conv {
-  Dims stride, low, high;          // padding may be negative
+  Dims stride, low, high;  // padding may be negative
   Dims input_dilation, kernel_dilation;
-  i64 groups = 1;                  // features: input feature group g meets output features of group g
-  i64 batch_groups = 1;            // N is split into groups, group g makes output feature group g; N shrinks
+  i64 groups = 1;        // features: input feature group g meets output features of group g
+  i64 batch_groups = 1;  // N is split into groups, group g makes output feature group g; N shrinks
 };
 extern const Primitive conv;  // floats and complex
 

@@ -168,18 +168,20 @@ class CustomVjp final : public core::HigherOrder {
     const auto& p = params.as<CustomVjpParams>();
     const std::span<const Array> args = part(in, 0, p.args);
     const i64 forward_at = p.args + p.body_captured, backward_at = forward_at + p.forward_captured;
-    const Arrays r =
-        interp::interpret(*p.forward, joined({args, part(in, forward_at, p.forward_captured)}));
+    const Arrays r = interp::interpret(*p.forward, joined({args, part(in, forward_at, p.forward_captured)}));
     const Types outputs = p.body->output_types();
     const auto n = static_cast<std::ptrdiff_t>(outputs.size());
     core::Linearized lin;
     lin.out.assign(r.begin(), r.begin() + n);
     lin.active = inexact(outputs);
-    const Arrays residuals =
-        joined({std::span(r).subspan(outputs.size()), part(in, backward_at, p.backward_captured)});
+    const Arrays residuals = joined({std::span(r).subspan(outputs.size()), part(in, backward_at, p.backward_captured)});
     const Types arg_types = core::types_of(args);
-    CustomLinearParams linear{p.backward, kept(arg_types, inexact(arg_types)), {}, kept(outputs, lin.active),
-                              static_cast<i64>(r.size() - outputs.size()), p.name};
+    CustomLinearParams linear{p.backward,
+                              kept(arg_types, inexact(arg_types)),
+                              {},
+                              kept(outputs, lin.active),
+                              static_cast<i64>(r.size() - outputs.size()),
+                              p.name};
     int position = 0;
     for (std::size_t i = 0; i < args.size(); ++i) {
       if (!is_inexact(arg_types[i].dtype)) continue;
@@ -293,10 +295,9 @@ class CustomVjp final : public core::HigherOrder {
 class CustomLinear final : public core::HigherOrder {
  public:
   constexpr CustomLinear()
-      : HigherOrder(
-            "custom_linear",
-            [](std::span<const Type>, const Params& params) { return params.as<CustomLinearParams>().outputs; },
-            ir::read_params<CustomLinearParams>, {.own_varying = true, .own_weak = true}) {}
+      : HigherOrder("custom_linear",
+                    [](std::span<const Type>, const Params& params) { return params.as<CustomLinearParams>().outputs; },
+                    ir::read_params<CustomLinearParams>, {.own_varying = true, .own_weak = true}) {}
 
   Jvp jvp(std::span<const Array>, std::span<const Array>, const Params& params) const override { forward(params); }
   core::Linearized linearize(std::span<const Array>, const std::vector<bool>&, const Params& params) const override {

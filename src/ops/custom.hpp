@@ -29,9 +29,9 @@ extern const core::HigherOrder& custom_vjp;
 // The linear map whose transpose is `backward`. Operands: tangents of the active args, residuals, captured.
 struct CustomLinearParams {
   ir::ProgramPtr backward;
-  Types args;                // of the inexact args
-  std::vector<int> active;   // which of them have a tangent operand
-  Types outputs;             // of the inexact outputs
+  Types args;               // of the inexact args
+  std::vector<int> active;  // which of them have a tangent operand
+  Types outputs;            // of the inexact outputs
   i64 residuals = 0;
   std::string name;
 };

@@ -1,4 +1,5 @@
-// Which values are equal on all devices of a region: a forward analysis by value, for regions whose types do not say it.
+// Which values are equal on all devices of a region: a forward analysis by value, for regions whose types do not say
+// it.
 #pragma once
 #include <vector>
 

@@ -180,7 +180,8 @@ class ShardMap final : public core::HigherOrder {
     {
       const core::WithAxes axes(region_axes(p));
       t = interp::transpose_program(*p.body, linear, active);
-      if (!p.typed) t.program = with_unchecked_boundaries(*t.program, p, pick_by(p.out, active), pick_by(p.in, t.nonzero));
+      if (!p.typed)
+        t.program = with_unchecked_boundaries(*t.program, p, pick_by(p.out, active), pick_by(p.in, t.nonzero));
     }
     back.out = pick_by(p.in, t.nonzero);
     back.body = t.program;

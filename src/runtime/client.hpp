@@ -18,7 +18,7 @@ using detail::Shared;
 // One allocation. Buffers may share it: views of shards, aliased results.
 class Storage final : public Shared {
  public:
-  explicit Storage(i64 bytes);                                           // allocates, 64-byte aligned
+  explicit Storage(i64 bytes);                                             // allocates, 64-byte aligned
   Storage(std::byte* data, i64 bytes, std::shared_ptr<const void> owner);  // borrows; `owner` keeps it alive
   ~Storage() override;
   std::byte* data() const { return data_; }

@@ -79,13 +79,11 @@ runtime::Shards split(const runtime::BufferPtr& whole, const Mesh& mesh, const P
   runtime::Shards shards;
   const bool views = only_leading_split(spec);
   runtime::Handle<runtime::Storage> storage =
-      views ? whole->storage()
-            : detail::make_handle<runtime::Storage>(bytes * mesh.device_count());
+      views ? whole->storage() : detail::make_handle<runtime::Storage>(bytes * mesh.device_count());
   for (std::size_t d = 0; d < blocks.size(); ++d) {
     const i64 offset = views ? whole->offset() + blocks[d][0] * bytes : static_cast<i64>(d) * bytes;
     if (!views) copy_block(*whole, local, blocks[d], storage->data() + offset);
-    shards.push_back(
-        detail::make_handle<runtime::Buffer>(storage, offset, whole->dtype(), local, mesh.devices()[d]));
+    shards.push_back(detail::make_handle<runtime::Buffer>(storage, offset, whole->dtype(), local, mesh.devices()[d]));
   }
   return shards;
 }

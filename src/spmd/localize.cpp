@@ -182,7 +182,8 @@ class Localizer {
       mine[a.name] = run;
     }
     std::vector<Local> in;
-    for (std::size_t i = 0; i < operands.size(); ++i) in.push_back({reshard(operands[i], renamed(r.in[i], mine)).var, P{}});
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      in.push_back({reshard(operands[i], renamed(r.in[i], mine)).var, P{}});
     std::vector<Local> out = body(*r.body, in, names, used_axes);
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = {reshard(out[i], P{}).var, renamed(r.out[i], mine)};
     return out;

@@ -120,7 +120,9 @@ TEST(Nesting, InnerAxisHidesTheOuterOne) {
 
 TEST(Nesting, HessianThroughCustomJvp) {
   const auto cube = custom_jvp([](const Array& x) { return x * x * x; },
-                               [](const Array& x, const Array& t) { return std::pair{x * x * x, 3.0 * x * x * t}; });
+                               [](const Array& x, const Array& t) {
+                                 return std::pair{x * x * x, 3.0 * x * x * t};
+                               });
   EXPECT_NEAR(value(grad(cube)(f64(2.0))), 12.0, 1e-12);
   EXPECT_NEAR(value(grad(grad(cube))(f64(2.0))), 12.0, 1e-12);
   EXPECT_NEAR(value(jvp(grad(jit(cube)), f64(2.0), f64(1.0)).second), 12.0, 1e-12);
@@ -134,7 +136,9 @@ TEST(Nesting, CustomRulesCloseOverTracers) {
   // The value that the rule captured gets its gradient by ordinary differentiation of the body.
   const auto outer = [](const Array& w) {
     const auto scaled = custom_vjp([w](const Array& x) { return w * x; },
-                                   [w](const Array& x) { return std::pair{w * x, x}; },
+                                   [w](const Array& x) {
+                                     return std::pair{w * x, x};
+                                   },
                                    [w](const Array&, const Array& ct) { return w * ct; });
     return scaled(f64(3.0)) + scaled(w);
   };
@@ -143,12 +147,13 @@ TEST(Nesting, CustomRulesCloseOverTracers) {
 }
 
 TEST(Nesting, CustomVjpTwice) {
-  const auto times = custom_vjp(
-      [](const Array& x, const Array& y) { return x * y; },
-      [](const Array& x, const Array& y) { return std::pair{x * y, std::pair{x, y}}; },
-      [](const std::pair<Array, Array>& r, const Array& ct) {
-        return std::tuple{10.0 * ct * r.first, 100.0 * ct * r.second};
-      });
+  const auto times = custom_vjp([](const Array& x, const Array& y) { return x * y; },
+                                [](const Array& x, const Array& y) {
+                                  return std::pair{x * y, std::pair{x, y}};
+                                },
+                                [](const std::pair<Array, Array>& r, const Array& ct) {
+                                  return std::tuple{10.0 * ct * r.first, 100.0 * ct * r.second};
+                                });
   const auto of_x = [&](const Array& x) { return times(x, f64(3.0)); };
   EXPECT_NEAR(value(grad(of_x)(f64(2.0))), 20.0, 1e-12);
   EXPECT_NEAR(value(grad(grad(of_x))(f64(2.0))), 10.0, 1e-12);

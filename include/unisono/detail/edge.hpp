@@ -23,7 +23,8 @@ struct ArgumentTypes {
     else
       return []<std::size_t... J>(std::index_sequence<J...>) {
         return std::is_invocable_v<const F&, const std::conditional_t<I == J, Array, A>&...>;
-      }(std::index_sequence_for<A...>{});
+      }
+    (std::index_sequence_for<A...>{});
   }
   template <std::size_t I>
   using type = std::conditional_t<traced<I>(), Array, std::tuple_element_t<I, std::tuple<A...>>>;
@@ -59,11 +60,10 @@ struct FlatArguments {
 template <class F, class... A>
 struct Stored {
   template <std::size_t I>
-  using type = std::conditional_t<
-      std::is_lvalue_reference_v<std::tuple_element_t<I, std::tuple<A&&...>>> &&
-          !ArgumentTypes<F, std::remove_cvref_t<A>...>::template traced<I>(),
-      const std::remove_cvref_t<std::tuple_element_t<I, std::tuple<A...>>>&,
-      std::tuple_element_t<I, ArgumentTuple<F, A...>>>;
+  using type = std::conditional_t<std::is_lvalue_reference_v<std::tuple_element_t<I, std::tuple<A&&...>>> &&
+                                      !ArgumentTypes<F, std::remove_cvref_t<A>...>::template traced<I>(),
+                                  const std::remove_cvref_t<std::tuple_element_t<I, std::tuple<A...>>>&,
+                                  std::tuple_element_t<I, ArgumentTuple<F, A...>>>;
   template <std::size_t... I>
   static std::tuple<type<I>...> tuple_of(std::index_sequence<I...>);
   using tuple = decltype(tuple_of(std::index_sequence_for<A...>{}));
@@ -106,8 +106,7 @@ class Adapter {
 
 template <class Tuple>
 auto argument_refs(const Tuple& args) {
-  return std::apply(
-      [](const auto&... a) { return std::array<TreeRef, sizeof...(a)>{tree_ref(a)...}; }, args);
+  return std::apply([](const auto&... a) { return std::array<TreeRef, sizeof...(a)>{tree_ref(a)...}; }, args);
 }
 
 // A transformed callable is opaque: it is no tree, although it may be an aggregate.

@@ -35,10 +35,7 @@ class Handle {
   Handle(const Handle& o) : p_(o.p_) { retain(); }
   Handle(Handle&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
   template <class U>
-    requires std::is_convertible_v<U*, T*>
-  Handle(const Handle<U>& o) : p_(o.get()) {
-    retain();
-  }
+  requires std::is_convertible_v<U*, T*> Handle(const Handle<U>& o) : p_(o.get()) { retain(); }
   ~Handle() { drop(); }
   Handle& operator=(const Handle& o) {
     Handle(o).swap(*this);
@@ -76,10 +73,11 @@ template <class R, class... A>
 class FunctionRef<R(A...)> {
  public:
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> && std::is_invocable_r_v<R, F&, A...>)
-  FunctionRef(F&& f)
-      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
-        call_([](void* o, A... a) -> R { return (*static_cast<std::remove_reference_t<F>*>(o))(std::forward<A>(a)...); }) {}
+  requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> && std::is_invocable_r_v<R, F&, A...>)
+      FunctionRef(F&& f)
+      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))), call_([](void* o, A... a) -> R {
+          return (*static_cast<std::remove_reference_t<F>*>(o))(std::forward<A>(a)...);
+        }) {}
   R operator()(A... a) const { return call_(object_, std::forward<A>(a)...); }
 
  private:

@@ -13,8 +13,7 @@ namespace uni::detail {
 template <class Self>
 struct AnyBut {  // converts to everything but Self, so that T{any} never means a copy of T
   template <class T>
-    requires(!std::is_same_v<std::remove_cvref_t<T>, Self>)
-  constexpr operator T() const noexcept;
+  requires(!std::is_same_v<std::remove_cvref_t<T>, Self>) constexpr operator T() const noexcept;
 };
 template <class T, std::size_t... I>
 consteval bool initialisable_by(std::index_sequence<I...>) {
@@ -66,7 +65,8 @@ PointerBox(T*) -> PointerBox<T>;
 template <class T, std::size_t I>
 consteval std::string_view field_name() {
   // "... [with auto P = PointerBox<...>{(& external_object<T>.Holder<T>::value.T::name)}; ..."
-  constexpr std::string_view text = pretty<PointerBox{std::addressof(std::get<I>(tie_fields(external_object<T>.value)))}>();
+  constexpr std::string_view text =
+      pretty<PointerBox{std::addressof(std::get<I>(tie_fields(external_object<T>.value)))}>();
   constexpr std::size_t end = text.find(")}");
   constexpr std::size_t begin = text.rfind("::", end);
   return text.substr(begin + 2, end - begin - 2);

@@ -22,8 +22,8 @@ struct TreeType;
 using TreeVisit = FunctionRef<void(std::string_view name, const TreeType& type, void* value)>;
 struct TreeType {
   TreeKind kind;
-  void (*each)(void* node, const TreeVisit& visit);            // children of a node, in order
-  void (*key)(std::string& out, const void* fixed);            // what distinguishes a static value
+  void (*each)(void* node, const TreeVisit& visit);             // children of a node, in order
+  void (*key)(std::string& out, const void* fixed);             // what distinguishes a static value
   void (*shape)(std::string& out, const void* node) = nullptr;  // what distinguishes a node beside its children
 };
 
@@ -56,31 +56,34 @@ concept HasTreeFields = requires(T& t) {
   T::tree_names;
 };
 template <class T>
-concept OpaqueCallable = requires { typename T::unisono_callable; };
+concept OpaqueCallable = requires {
+  typename T::unisono_callable;
+};
 template <class T>
-inline constexpr bool is_fixed = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string> ||
-                                 std::is_same_v<T, std::string_view> || std::is_pointer_v<T> ||
-                                 std::is_member_pointer_v<T> || std::is_same_v<T, std::nullopt_t> ||
-                                 std::is_same_v<T, Flag> || std::is_empty_v<T> ||
-                                 OpaqueCallable<T>;
+inline constexpr bool is_fixed =
+    std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string> ||
+    std::is_same_v<T, std::string_view> || std::is_pointer_v<T> || std::is_member_pointer_v<T> ||
+    std::is_same_v<T, std::nullopt_t> || std::is_same_v<T, Flag> || std::is_empty_v<T> || OpaqueCallable<T>;
 
 template <class T>
 struct OnlyBaseOf {
   template <class U>
-    requires(std::is_base_of_v<U, T> && !std::is_same_v<U, T>)
-  constexpr operator U() const noexcept;
+  requires(std::is_base_of_v<U, T> && !std::is_same_v<U, T>) constexpr operator U() const noexcept;
 };
 template <class T>
-inline constexpr bool has_base = requires { T{OnlyBaseOf<T>{}}; };
+inline constexpr bool has_base = requires {
+  T{OnlyBaseOf<T>{}};
+};
 // {} initialises one member each, a C array as a whole; values reach into the array (brace elision).
 template <class T, std::size_t N, bool ThenValue = false>
 consteval bool takes_braces() {
-#define UNISONO_BRACES(n, ...) \
-  else if constexpr (N == n) { \
-    if constexpr (ThenValue)   \
-      return requires { T{__VA_ARGS__ __VA_OPT__(, ) std::declval<AnyBut<T>>()}; }; \
-    else                       \
-      return requires { T{__VA_ARGS__}; }; \
+#define UNISONO_BRACES(n, ...)                                   \
+  else if constexpr (N == n) {                                   \
+    if constexpr (ThenValue) return requires {                   \
+        T{__VA_ARGS__ __VA_OPT__(, ) std::declval<AnyBut<T>>()}; \
+      };                                                         \
+    else                                                         \
+      return requires { T{__VA_ARGS__}; };                       \
   }
   if constexpr (N > 8) {
     return true;
@@ -142,7 +145,8 @@ void each_field(T&, const Fields& fields, const TreeVisit& visit, Name name) {
            tree_type<std::remove_cvref_t<std::tuple_element_t<I, Fields>>>,
            const_cast<void*>(static_cast<const void*>(std::addressof(std::get<I>(fields))))),
      ...);
-  }(std::make_index_sequence<std::tuple_size_v<Fields>>{});
+  }
+  (std::make_index_sequence<std::tuple_size_v<Fields>>{});
 }
 
 template <class T>
@@ -164,7 +168,8 @@ void each_child(void* node, const TreeVisit& visit) {
   } else if constexpr (is_std_tuple<T>::value) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (visit(index_name(I, buffer), tree_type<std::tuple_element_t<I, T>>, &std::get<I>(value)), ...);
-    }(std::make_index_sequence<std::tuple_size_v<T>>{});
+    }
+    (std::make_index_sequence<std::tuple_size_v<T>>{});
   } else if constexpr (HasTreeFields<T>) {
     each_field(value, T::tree_fields(value), visit, [](auto i) { return T::tree_names[i]; });
   } else {
@@ -185,8 +190,9 @@ void append_shape(std::string& out, const void* node) {
 template <class T>
 consteval void check_tree() {
   static_assert(!std::is_array_v<T>, "a C array cannot be part of a tree: use std::array");
-  static_assert(std::is_aggregate_v<T>,
-                "this type is no tree: use a plain aggregate struct of Arrays, numbers, strings and containers of them");
+  static_assert(
+      std::is_aggregate_v<T>,
+      "this type is no tree: use a plain aggregate struct of Arrays, numbers, strings and containers of them");
   static_assert(!has_c_array<T>(), "a struct with a C array cannot be a tree: use std::array");
   static_assert(!has_base<T>, "a struct with a base class cannot be a tree: make the base a field");
 }
