@@ -142,8 +142,9 @@ void train(const Options& o) {
 
   uni::train::MetricsFile metrics(o.metrics);
   const auto init = uni::jit([dtype](const uni::Key& key) { return Model::init(key, dtype); });
-  const Model model = init(uni::Key(static_cast<i64>(o.seed)));
-  State<Model> state{model, uni::optim::sgd().init(model)};
+  Model model = init(uni::Key(static_cast<i64>(o.seed)));
+  auto optimizer = uni::optim::sgd().init(model);
+  State<Model> state{std::move(model), std::move(optimizer)};
   const auto step = uni::jit(make_step<Model>(), {.donate = {0}});
   const i64 total = o.epochs * steps_per_epoch;
   i64 done = 0;
