@@ -100,6 +100,7 @@ Permutation ring_shift(int n, int by = 1);
 
 namespace detail {
 Array psum_one(const Array& x, const AxisName& axis);
+Array psum_number(const Array& number, const AxisName& axis);
 Array pmean_one(const Array& x, const AxisName& axis);
 Array pmax_one(const Array& x, const AxisName& axis);
 Array pmin_one(const Array& x, const AxisName& axis);
@@ -117,64 +118,69 @@ class Located {  // sets the user's line for a scope
  private:
   void* at_;
 };
+template <class T>
+using Collected = std::conditional_t<std::is_arithmetic_v<T>, Array, T>;
 template <class T, class Fn>
-T collective(const T& tree, Location where, const Fn& fn) {
-  if constexpr (std::is_arithmetic_v<T>) {
-    return collective(Array(tree), where, fn);
-  } else {
-    const Located at(where);
+Collected<T> collective(const T& tree, Location where, const Fn& fn) {
+  const Located at(where);
+  if constexpr (std::is_arithmetic_v<T>)
+    return fn(Array(tree));
+  else
     return tree_map(fn, tree);
-  }
 }
 }  // namespace detail
 
-// Sum over the devices; booleans are counted in i32. In shard_map the value must vary over the axis (ShardingError).
+// Sum over the devices; booleans are counted in i32. In shard_map the value must vary over the axis (ShardingError). A
+// plain number counts once per device, which takes no communication: psum(1, "i") is the number of devices.
 template <class T>
-T psum(const T& tree, const AxisName& axis, Location where = Location::current()) {
-  return detail::collective(tree, where, [&](const Array& x) { return detail::psum_one(x, axis); });
+detail::Collected<T> psum(const T& tree, const AxisName& axis, Location where = Location::current()) {
+  return detail::collective(tree, where, [&](const Array& x) {
+    return std::is_arithmetic_v<T> ? detail::psum_number(x, axis) : detail::psum_one(x, axis);
+  });
 }
 // Mean over the devices; integers give f32.
 template <class T>
-T pmean(const T& tree, const AxisName& axis, Location where = Location::current()) {
+detail::Collected<T> pmean(const T& tree, const AxisName& axis, Location where = Location::current()) {
   return detail::collective(tree, where, [&](const Array& x) { return detail::pmean_one(x, axis); });
 }
 // Greatest value over the devices; NaN wins.
 template <class T>
-T pmax(const T& tree, const AxisName& axis, Location where = Location::current()) {
+detail::Collected<T> pmax(const T& tree, const AxisName& axis, Location where = Location::current()) {
   return detail::collective(tree, where, [&](const Array& x) { return detail::pmax_one(x, axis); });
 }
 // Least value over the devices; NaN wins.
 template <class T>
-T pmin(const T& tree, const AxisName& axis, Location where = Location::current()) {
+detail::Collected<T> pmin(const T& tree, const AxisName& axis, Location where = Location::current()) {
   return detail::collective(tree, where, [&](const Array& x) { return detail::pmin_one(x, axis); });
 }
 // Marks the value as differing between devices (shard_map); no change of value. Its transpose is psum.
 template <class T>
-T pvary(const T& tree, const AxisName& axis, Location where = Location::current()) {
+detail::Collected<T> pvary(const T& tree, const AxisName& axis, Location where = Location::current()) {
   return detail::collective(tree, where, [&](const Array& x) { return detail::pvary_one(x, axis); });
 }
 // Every device's value, stacked in device order along a new axis (or concatenated, tiled).
 template <class T>
-T all_gather(const T& tree, const AxisName& axis, const GatherOptions& options = {},
-             Location where = Location::current()) {
+detail::Collected<T> all_gather(const T& tree, const AxisName& axis, const GatherOptions& options = {},
+                                Location where = Location::current()) {
   return detail::collective(tree, where, [&](const Array& x) { return detail::all_gather_one(x, axis, options); });
 }
 // Sum over the devices, of which each keeps its own entry (or block, tiled) along an axis.
 template <class T>
-T psum_scatter(const T& tree, const AxisName& axis, const ScatterOptions& options = {},
-               Location where = Location::current()) {
+detail::Collected<T> psum_scatter(const T& tree, const AxisName& axis, const ScatterOptions& options = {},
+                                  Location where = Location::current()) {
   return detail::collective(tree, where, [&](const Array& x) { return detail::psum_scatter_one(x, axis, options); });
 }
 // Device i gets entry (or block, tiled) i along `split` from every device, laid along `concat` in device order.
 template <class T>
-T all_to_all(const T& tree, const AxisName& axis, const AllToAllOptions& options = {},
-             Location where = Location::current()) {
+detail::Collected<T> all_to_all(const T& tree, const AxisName& axis, const AllToAllOptions& options = {},
+                                Location where = Location::current()) {
   return detail::collective(tree, where, [&](const Array& x) { return detail::all_to_all_one(x, axis, options); });
 }
 // Sends along (source, destination) pairs; who receives nothing gets zeros. Throws ShardingError for a repeated source
 // or destination or an index out of range.
 template <class T>
-T ppermute(const T& tree, const AxisName& axis, const Permutation& permutation, Location where = Location::current()) {
+detail::Collected<T> ppermute(const T& tree, const AxisName& axis, const Permutation& permutation,
+                              Location where = Location::current()) {
   return detail::collective(tree, where, [&](const Array& x) { return detail::ppermute_one(x, axis, permutation); });
 }
 // This device's position along the axis, i32[].

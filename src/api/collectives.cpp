@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "ops/elementwise.hpp"
 #include "ops/structural.hpp"
+#include <unisono/elementwise.hpp>
 #include <unisono/error.hpp>
 #include <unisono/parallel.hpp>
 
@@ -32,6 +33,10 @@ Located::Located(Location where) : at_(new core::At(where)) {}
 Located::~Located() { delete static_cast<core::At*>(at_); }
 
 Array psum_one(const Array& x, const AxisName& axis) { return lax::psum(x, axis.names()); }
+Array psum_number(const Array& number, const AxisName& axis) {
+  const int devices = axis_size(axis, core::current_location());
+  return (is_bool(number.dtype()) ? lax::convert(number, Dtype::i32) : number) * devices;
+}
 Array pmean_one(const Array& x, const AxisName& axis) {
   const Array value = is_inexact(x.dtype()) ? x : lax::convert(x, Dtype::f32);
   const Array sum = lax::psum(value, axis.names());
