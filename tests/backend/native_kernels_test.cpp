@@ -35,7 +35,7 @@ class Kernels : public testing::Test {
     }
     return b;
   }
-  void expect_same(const ir::Op& op, const ir::Types& in, const ir::Params& params) {
+  static runtime::LocalProgram program(const ir::Op& op, const ir::Types& in, const ir::Params& params) {
     ir::Program p;
     ir::Eqn e{&op, {}, {}, params, {}};
     for (const ir::Type& t : in) e.in.push_back(p.add(t));
@@ -43,8 +43,11 @@ class Kernels : public testing::Test {
     for (const ir::Type& t : ir::infer(op, in, params)) e.out.push_back(p.add(t));
     p.outputs = e.out;
     p.eqns.push_back(std::move(e));
-    const runtime::LocalProgram local{std::make_shared<const ir::Program>(p), Mesh({}, {0}), std::vector<P>(in.size()),
-                                      std::vector<P>(p.outputs.size())};
+    return {std::make_shared<const ir::Program>(p), Mesh({}, {0}), std::vector<P>(in.size()),
+            std::vector<P>(p.outputs.size())};
+  }
+  void expect_same(const ir::Op& op, const ir::Types& in, const ir::Params& params) {
+    const runtime::LocalProgram local = program(op, in, params);
     std::vector<runtime::Shards> args;
     for (const ir::Type& t : in) args.push_back({operand(t)});
     const BufferPtr got = runtime::native_client().compile(local)->execute(args, {})[0][0];
@@ -52,7 +55,7 @@ class Kernels : public testing::Test {
     for (i64 i = 0; i < got->shape().count(); ++i) {
       const i64 size = itemsize(got->dtype());
       ASSERT_EQ(std::memcmp(got->data() + i * size, want->data() + i * size, static_cast<std::size_t>(size)), 0)
-          << ir::print(p) << "element " << i;
+          << ir::print(*local.program) << "element " << i;
     }
   }
   static ir::Type type(Dtype d, Dims shape) { return {d, std::move(shape), false, {}}; }
@@ -129,6 +132,24 @@ TEST_F(Kernels, Windows) {
       expect_same(ops::window_gather_max, {in, in}, w);
       expect_same(ops::window_scatter_max, {out, in}, w);
     }
+  }
+}
+
+// Time follows the elements that windows meet, not their sizes. Two windows: one of padding and x, one of x and
+// padding.
+TEST_F(Kernels, WindowsFarLargerThanTheirOperand) {
+  const i64 far = i64{1} << 38;
+  const ir::Type x = type(Dtype::f32, {3, 2});
+  const ops::Window w{{far, 1}, {3, 1}, {far - 1, 0}, {1, 0}};
+  const runtime::LocalProgram local = program(ops::reduce_window_sum, {x}, w);
+  const BufferPtr in = operand(x);
+  const BufferPtr out = runtime::native_client().compile(local)->execute(std::vector<runtime::Shards>{{in}}, {})[0][0];
+  ASSERT_EQ(out->shape(), (Dims{2, 2}));
+  const auto* v = reinterpret_cast<const float*>(in->data());
+  const auto* sums = reinterpret_cast<const float*>(out->data());
+  for (int c = 0; c < 2; ++c) {
+    EXPECT_EQ(sums[c], v[c]);
+    EXPECT_EQ(sums[2 + c], v[c] + v[2 + c] + v[4 + c]);
   }
 }
 

@@ -44,7 +44,7 @@ class WindowLines {
     while (true) {
       i64 base = 0;
       for (std::size_t d = 0; d < outer_; ++d) base += at_[d] * step_[d];
-      for (i64 q = 0; q < along_.size; ++q) along(base, q - along_.low, fn);
+      for (i64 shift = along_.first_shift(); shift < along_.last_shift(); ++shift) along(base, shift, fn);
       std::size_t d = outer_;
       while (d > 0 && ++at_[d - 1] == high_[d - 1]) {
         --d;
@@ -59,7 +59,7 @@ class WindowLines {
   template <class Fn>
   void along(i64 base, i64 shift, const Fn& fn) const {
     const i64 stride = along_.stride;
-    const i64 begin = shift < 0 ? (-shift + stride - 1) / stride : 0;
+    const i64 begin = shift < 0 ? -shift / stride + (-shift % stride != 0) : 0;
     const i64 end = shift >= along_.x ? 0 : std::min(along_.windows, (along_.x - 1 - shift) / stride + 1);
     if (begin >= end) return;
     const i64 from = base + (begin * stride + shift) * inner_;
@@ -69,6 +69,9 @@ class WindowLines {
 
   struct Along {
     i64 x = 1, windows = 1, size = 1, stride = 1, low = 0;
+    // Only these let a window meet an element; the size of the window may be far larger than x.
+    i64 first_shift() const { return std::max(-low, -(windows - 1) * stride); }
+    i64 last_shift() const { return std::min(size - low, x); }
   };
   const Dims &x_, &windows_;
   const ops::Window& w_;
@@ -79,6 +82,13 @@ class WindowLines {
   std::vector<i64> low_, high_, at_;
 };
 
+// How many elements one window meets at most: its size may be as large as the padding allows.
+i64 elements_met(const Dims& x, const ops::Window& w) {
+  i64 count = 1;
+  for (int d = 0; d < x.rank(); ++d) count *= std::min(x[d], w.size[d]);
+  return count;
+}
+
 template <class Init, class Join>
 void window_reduce(const KernelArgs& k, const Init& init, const Join& join) {
   const auto& w = k.params.as<ops::Window>();
@@ -86,20 +96,21 @@ void window_reduce(const KernelArgs& k, const Init& init, const Join& join) {
     using W = Work<T>;
     if constexpr (std::is_invocable_v<Join, W, W>) {
       const WindowLines shape(k.in[0].shape(), k.out[0].shape(), w);
-      chunked(shape.lines, shape.length * w.size.count() * static_cast<i64>(sizeof(T)), [&](i64 begin, i64 end) {
-        WindowLines walk(k.in[0].shape(), k.out[0].shape(), w);
-        const std::unique_ptr<W[]> run(new W[static_cast<std::size_t>(walk.length)]);
-        for (i64 line = begin; line < end; ++line) {
-          std::fill_n(run.get(), walk.length, init(W{}));
-          walk.each(line, [&](i64 from, i64 to, i64 n) {
-            const T* x = k.in[0].as<T>() + from;
-            W* r = run.get() + to;
-            for (i64 i = 0; i < n; ++i) r[i] = join(r[i], static_cast<W>(x[i]));
-          });
-          T* y = k.out[0].as<T>() + line * walk.length;
-          for (i64 i = 0; i < walk.length; ++i) y[i] = T(run[i]);
-        }
-      });
+      chunked(shape.lines, shape.length * elements_met(k.in[0].shape(), w) * static_cast<i64>(sizeof(T)),
+              [&](i64 begin, i64 end) {
+                WindowLines walk(k.in[0].shape(), k.out[0].shape(), w);
+                const std::unique_ptr<W[]> run(new W[static_cast<std::size_t>(walk.length)]);
+                for (i64 line = begin; line < end; ++line) {
+                  std::fill_n(run.get(), walk.length, init(W{}));
+                  walk.each(line, [&](i64 from, i64 to, i64 n) {
+                    const T* x = k.in[0].as<T>() + from;
+                    W* r = run.get() + to;
+                    for (i64 i = 0; i < n; ++i) r[i] = join(r[i], static_cast<W>(x[i]));
+                  });
+                  T* y = k.out[0].as<T>() + line * walk.length;
+                  for (i64 i = 0; i < walk.length; ++i) y[i] = T(run[i]);
+                }
+              });
     }
   });
 }
@@ -127,7 +138,7 @@ std::vector<i64> winners(const View& x, const Dims& windows, const ops::Window& 
     if constexpr (std::is_arithmetic_v<Work<T>>) {
       using W = Work<T>;
       const WindowLines shape(x.shape(), windows, w);
-      chunked(shape.lines, shape.length * w.size.count() * 8, [&](i64 begin, i64 end) {
+      chunked(shape.lines, shape.length * elements_met(x.shape(), w) * 8, [&](i64 begin, i64 end) {
         WindowLines walk(x.shape(), windows, w);
         const std::unique_ptr<W[]> most(new W[static_cast<std::size_t>(walk.length)]());
         for (i64 line = begin; line < end; ++line) {
