@@ -49,7 +49,8 @@ struct Suite {
 // Runs every row of the file that is not left out. Expected errors must be uni::Error.
 void run(const std::string& file, const Suite& suite);
 
-// All rows of a file (of parallel.json the op is the section and the params are the whole case), and whether one is left out (used by tests that compare something else than arrays).
+// All rows of a file (of parallel.json the op is the section and the params are the whole case), and whether one is
+// left out (used by tests that compare something else than arrays).
 std::vector<Row> rows(const std::string& file);
 bool left_out(const Row& row);
 // Fails when a line of left_out.txt for this file matches no row.
