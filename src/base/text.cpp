@@ -8,6 +8,15 @@ namespace uni::base {
 
 void append(std::string& out, std::string_view text) { out.append(text); }
 
+void append_quoted(std::string& out, std::string_view text) {
+  out += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  out += '"';
+}
+
 void append(std::string& out, const Dims& dims) {
   out += '(';
   for (int i = 0; i < dims.rank(); ++i) {

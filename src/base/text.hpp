@@ -11,8 +11,9 @@
 namespace uni::base {
 
 void append(std::string& out, std::string_view text);
-void append(std::string& out, const Dims& dims);  // "(2, 3)"
-void append(std::string& out, double value);      // shortest text that reads back as the same value
+void append_quoted(std::string& out, std::string_view text);  // in double quotes, \" and \\ for such characters inside
+void append(std::string& out, const Dims& dims);              // "(2, 3)"
+void append(std::string& out, double value);                  // shortest text that reads back as the same value
 void append(std::string& out, long long value);
 void append(std::string& out, unsigned long long value);
 template <class T>

@@ -95,14 +95,7 @@ void write(std::string& out, i64 v) { base::append(out, static_cast<long long>(v
 void write(std::string& out, int v) { base::append(out, static_cast<long long>(v)); }
 void write(std::string& out, bool v) { out += v ? "true" : "false"; }
 void write(std::string& out, double v) { base::append(out, v); }
-void write(std::string& out, const std::string& v) {
-  out += '"';
-  for (char c : v) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  out += '"';
-}
+void write(std::string& out, const std::string& v) { base::append_quoted(out, v); }
 void write(std::string& out, Dtype v) { out += name(v); }
 void write(std::string& out, const Dims& v) { write(out, v.vector()); }
 void write(std::string& out, const Type& v) { append(out, v); }
@@ -153,7 +146,8 @@ static void read_number(Reader& in, T& v) {
   const std::string_view text = in.number();
   const auto result = std::from_chars(text.data(), text.data() + text.size(), v);
   if (result.ec != std::errc{} || result.ptr != text.data() + text.size())
-    in.fail(base::cat("\"", text, "\" is no number"));
+    in.fail(base::cat("\"", text, "\" is no ", std::is_integral_v<T> ? "integer" : "number", " of ", 8 * sizeof(T),
+                      " bits"));
 }
 void read(Reader& in, i64& v) { read_number(in, v); }
 void read(Reader& in, int& v) { read_number(in, v); }
@@ -180,9 +174,18 @@ void read(Reader& in, Type& v) {
   v = {};
   read(in, v.dtype);
   read(in, v.shape);
+  i64 count = 1;
+  for (const i64 size : v.shape) {
+    if (size < 0) in.fail(base::cat("a shape has no size ", size));
+    if (__builtin_mul_overflow(count, size, &count)) in.fail("the shape has too many elements");
+  }
   if (in.accept("{V:")) {
-    do v.varying.emplace_back(in.word());
-    while (in.accept(","));
+    do {
+      const std::string_view word = in.word();
+      std::string axis = word.empty() ? in.quoted() : std::string(word);
+      if (!v.varying.empty() && axis <= v.varying.back()) in.fail("axis names are not sorted");
+      v.varying.push_back(std::move(axis));
+    } while (in.accept(","));
     in.expect("}");
   }
   v.weak = in.accept("*");
@@ -195,6 +198,10 @@ void read(Reader& in, Scalar& v) {
     read_number(in, v.low);
     in.expect("#");
     read_number(in, v.high);
+    const int size = itemsize(v.dtype);
+    const bool fits = size > 8 || (v.high == 0 && (size == 8 || v.low >> (8 * size) == 0));
+    if (!fits || (is_bool(v.dtype) && v.low > 1))
+      in.fail(base::cat("the bits ", v.low, ", ", v.high, " do not fit ", v.dtype));
   } else if (is_float(v.dtype)) {
     double d = 0;
     read(in, d);
@@ -203,6 +210,7 @@ void read(Reader& in, Scalar& v) {
     i64 i = 0;
     read(in, i);
     v = Scalar::of_int(v.dtype, i);
+    if (v.to_int() != i) in.fail(base::cat(i, " does not fit ", v.dtype));
   }
 }
 void read(Reader& in, Mesh& v) {
@@ -214,7 +222,13 @@ void read(Reader& in, Mesh& v) {
   read(in, devices);
   in.expect(")");
   std::vector<MeshAxis> list;
-  for (auto& [n, s] : axes) list.push_back({n, s});
+  i64 count = 1;
+  for (auto& [n, s] : axes) {
+    if (s < 1 || __builtin_mul_overflow(count, s, &count)) in.fail(base::cat("a mesh axis of size ", s));
+    list.push_back({n, s});
+  }
+  if (count != static_cast<i64>(devices.size()))
+    in.fail(base::cat("a mesh of ", count, " places and ", devices.size(), " devices"));
   v = Mesh(std::move(list), std::move(devices));
 }
 void read(Reader& in, P& v) {

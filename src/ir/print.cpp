@@ -9,18 +9,27 @@ namespace uni::ir {
 
 static std::string var(Var v) { return "v" + std::to_string(v); }
 
+// "v1: f32[2]". Programs that the verifier refused are printed too.
+static void append_definition(std::string& out, const Program& p, Var v) {
+  out += var(v) + ": ";
+  if (v < 0 || static_cast<std::size_t>(v) >= p.types.size())
+    out += "?";
+  else
+    append(out, p.types[static_cast<std::size_t>(v)]);
+}
+
 std::string print(const Program& p, const PrintOptions& options) {
   std::string out = "program(";
   for (Var v = 0; v < p.inputs; ++v) {
-    out += base::cat(v ? ", " : "", var(v), ": ");
-    append(out, p.types[static_cast<std::size_t>(v)]);
+    if (v) out += ", ";
+    append_definition(out, p, v);
   }
   out += ") {\n";
   for (const Eqn& e : p.eqns) {
     out += "  ";
     for (std::size_t i = 0; i < e.out.size(); ++i) {
-      out += base::cat(i ? ", " : "", var(e.out[i]), ": ");
-      append(out, p.types[static_cast<std::size_t>(e.out[i])]);
+      if (i) out += ", ";
+      append_definition(out, p, e.out[i]);
     }
     out += base::cat(e.out.empty() ? "" : " ", "= ", e.op->name, e.params.text());
     out += '(';
@@ -44,9 +53,10 @@ void Reader::skip() {
     } else if (text_.substr(at_, 2) == "//") {
       while (at_ < text_.size() && text_[at_] != '\n') ++at_;
     } else {
-      return;
+      break;
     }
   }
+  token_ = at_;
 }
 
 bool Reader::accept(std::string_view token) {
@@ -57,9 +67,18 @@ bool Reader::accept(std::string_view token) {
 }
 
 void Reader::expect(std::string_view token) {
-  if (accept(token)) return;
+  if (!accept(token)) fail_expecting(base::cat("\"", token, "\""));
+}
+
+void Reader::fail_expecting(std::string_view what) const {
+  if (at_ == text_.size()) fail(base::cat("expected ", what, ", the text ends"));
   const std::string_view found = text_.substr(at_, 12);
-  fail(base::cat("expected \"", token, "\", found \"", found.substr(0, found.find('\n')), "\""));
+  fail(base::cat("expected ", what, ", found \"", found.substr(0, found.find('\n')), "\""));
+}
+
+void Reader::enter_program() {
+  constexpr int most = 200;
+  if (++depth_ > most) fail(base::cat("programs are nested more than ", most, " deep"));
 }
 
 bool Reader::at_end() {
@@ -82,9 +101,11 @@ std::string_view Reader::word() {
 
 std::string_view Reader::number() {
   skip();
-  return take_while(text_, at_, [](char c) {
-    return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'i' || c == 'n' || c == 'f';
+  const std::string_view found = take_while(text_, at_, [](char c) {
+    return (c >= '0' && c <= '9') || std::string_view("-+.einfa").find(c) != std::string_view::npos;
   });
+  if (found.empty()) fail_expecting("a number");
+  return found;
 }
 
 std::string Reader::quoted() {
@@ -100,7 +121,7 @@ std::string Reader::quoted() {
 
 void Reader::fail(const std::string& message) const {
   std::size_t line = 1, column = 1;
-  for (std::size_t i = 0; i < at_ && i < text_.size(); ++i) {
+  for (std::size_t i = 0; i < token_; ++i) {
     column = text_[i] == '\n' ? 1 : column + 1;
     line += text_[i] == '\n';
   }
@@ -120,7 +141,9 @@ static Var defined(Reader& in, const std::set<Var>& known, Var v) {
 }
 
 static void define(Reader& in, Program& p, std::set<Var>& known, Var v) {
-  if (v < 0 || v > 10'000'000) in.fail(base::cat("v", v, " is no variable number"));
+  // A bound by what the text could define keeps short texts from taking much memory.
+  if (v < 0 || static_cast<std::size_t>(v) > in.text_size())
+    in.fail(base::cat("v", v, " is no variable of a text of ", in.text_size(), " characters"));
   if (!known.insert(v).second) in.fail(base::cat("v", v, " is defined twice"));
   if (p.types.size() <= static_cast<std::size_t>(v)) p.types.resize(static_cast<std::size_t>(v) + 1);
   in.expect(":");
@@ -150,6 +173,7 @@ static void read_eqn(Reader& in, Program& p, std::set<Var>& known) {
 Program read_program(Reader& in) {
   Program p;
   std::set<Var> known;
+  in.enter_program();
   in.expect("program(");
   while (!in.accept(")")) {
     if (p.inputs) in.expect(",");
@@ -161,6 +185,7 @@ Program read_program(Reader& in) {
   in.expect("{");
   while (!in.accept("return")) read_eqn(in, p, known);
   while (!in.accept("}")) p.outputs.push_back(defined(in, known, read_var(in)));
+  in.leave_program();
   return p;
 }
 

@@ -6,6 +6,12 @@
 
 namespace uni::ir {
 
+static bool is_word(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
+  });
+}
+
 void append(std::string& out, const Type& type) {
   out += name(type.dtype);
   out += '[';
@@ -18,7 +24,10 @@ void append(std::string& out, const Type& type) {
     out += "{V:";
     for (std::size_t i = 0; i < type.varying.size(); ++i) {
       if (i) out += ',';
-      out += type.varying[i];
+      if (is_word(type.varying[i]))
+        out += type.varying[i];
+      else
+        base::append_quoted(out, type.varying[i]);
     }
     out += '}';
   }

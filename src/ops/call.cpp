@@ -14,16 +14,24 @@ using base::cat;
 using ir::Program;
 using ir::ProgramPtr;
 
-void check_body(std::string_view name, const Program& body, std::span<const Type> in) {
-  if (static_cast<int>(in.size()) != body.inputs)
-    throw InternalError(cat(name, ": ", in.size(), " operands for a body of ", body.inputs));
+void check_body(std::string_view name, const ProgramPtr& body, std::span<const Type> in) {
+  if (!body) throw InternalError(cat(name, ": no body"));
+  if (static_cast<int>(in.size()) != body->inputs)
+    throw InternalError(cat(name, ": ", in.size(), " operands for a body of ", body->inputs));
   for (std::size_t i = 0; i < in.size(); ++i) {
-    const Type& want = body.types[i];
+    const Type& want = body->types[i];
     if (in[i].dtype == want.dtype && in[i].shape == want.shape && ir::subtract(in[i].varying, want.varying).empty())
       continue;
     throw InternalError(
         cat(name, ": operand ", i, " is ", ir::to_string(in[i]), ", the body takes ", ir::to_string(want)));
   }
+}
+
+void check_rule(std::string_view name, const ProgramPtr& rule, std::size_t inputs, std::size_t outputs) {
+  if (!rule) throw InternalError(cat(name, ": no rule"));
+  if (static_cast<std::size_t>(rule->inputs) != inputs || rule->outputs.size() != outputs)
+    throw InternalError(cat(name, ": a rule of ", rule->inputs, " inputs and ", rule->outputs.size(),
+                            " results where ", inputs, " and ", outputs, " are needed"));
 }
 
 Arrays bind_body(const ir::Op& op, const Program& body, Arrays in, Params params) {
@@ -93,7 +101,7 @@ PrunedBody prune_body(const Program& body, const std::vector<bool>& used_outputs
 namespace {
 Types call_type(std::span<const Type> in, const Params& params) {
   const CallParams& p = params.as<CallParams>();
-  check_body("call", *p.body, in);
+  check_body("call", p.body, in);
   return p.body->output_types();
 }
 

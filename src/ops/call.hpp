@@ -14,8 +14,10 @@ extern const core::HigherOrder& call;
 
 // Binds `op` whose body takes exactly these inputs, after making operands vary as much as the body's inputs do.
 Arrays bind_body(const ir::Op& op, const ir::Program& body, Arrays in, Params params);
-// Throws InternalError unless the operands fit the body's inputs.
-void check_body(std::string_view name, const ir::Program& body, std::span<const Type> in);
+// Throws InternalError unless there is a body and the operands fit its inputs.
+void check_body(std::string_view name, const ir::ProgramPtr& body, std::span<const Type> in);
+// Throws InternalError unless there is a rule with these numbers of inputs and results.
+void check_rule(std::string_view name, const ir::ProgramPtr& rule, std::size_t inputs, std::size_t outputs);
 
 // Splits operands and puts results back in their places.
 Arrays pick(std::span<const Array> all, const std::vector<bool>& which);

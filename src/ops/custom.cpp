@@ -72,11 +72,31 @@ Arrays captured_tangents(const Program& body, std::span<const Array> in, std::sp
   return interp::jvp([&](std::span<const Array> x) { return interp::interpret(body, x); }, in, only_captured).tangent;
 }
 
+std::size_t count_inexact(std::span<const Type> types) {
+  std::size_t n = 0;
+  for (const Type& t : types) n += is_inexact(t.dtype);
+  return n;
+}
+// Splits the number of operands; throws InternalError when the parts do not add up.
+void check_parts(std::string_view name, std::size_t operands, std::initializer_list<i64> parts) {
+  i64 left = static_cast<i64>(operands);
+  for (const i64 n : parts) {
+    if (n < 0 || n > left) throw InternalError(cat(name, ": ", operands, " operands do not divide into its parts"));
+    left -= n;
+  }
+  if (left != 0) throw InternalError(cat(name, ": ", operands, " operands are ", left, " more than its parts"));
+}
+
 // ---- custom_jvp
 Types custom_jvp_type(std::span<const Type> in, const Params& params) {
   const auto& p = params.as<CustomJvpParams>();
-  check_body("custom_jvp", *p.body, in.first(static_cast<std::size_t>(p.args + p.body_captured)));
-  return p.body->output_types();
+  check_parts("custom_jvp", in.size(), {p.args, p.body_captured, p.rule_captured});
+  const auto args = static_cast<std::size_t>(p.args);
+  check_body("custom_jvp", p.body, in.first(args + static_cast<std::size_t>(p.body_captured)));
+  const Types out = p.body->output_types();
+  check_rule("custom_jvp", p.rule, args + count_inexact(in.first(args)) + static_cast<std::size_t>(p.rule_captured),
+             out.size() + count_inexact(out));
+  return out;
 }
 
 class CustomJvp final : public core::HigherOrder {
@@ -147,8 +167,16 @@ class CustomJvp final : public core::HigherOrder {
 // ---- custom_vjp
 Types custom_vjp_type(std::span<const Type> in, const Params& params) {
   const auto& p = params.as<CustomVjpParams>();
-  check_body("custom_vjp", *p.body, in.first(static_cast<std::size_t>(p.args + p.body_captured)));
-  return p.body->output_types();
+  check_parts("custom_vjp", in.size(), {p.args, p.body_captured, p.forward_captured, p.backward_captured});
+  const auto args = static_cast<std::size_t>(p.args);
+  check_body("custom_vjp", p.body, in.first(args + static_cast<std::size_t>(p.body_captured)));
+  const Types out = p.body->output_types();
+  if (!p.forward || p.forward->outputs.size() < out.size()) throw InternalError("custom_vjp: no forward rule");
+  const std::size_t residuals = p.forward->outputs.size() - out.size();
+  check_rule("custom_vjp", p.forward, args + static_cast<std::size_t>(p.forward_captured), out.size() + residuals);
+  check_rule("custom_vjp", p.backward, residuals + count_inexact(out) + static_cast<std::size_t>(p.backward_captured),
+             count_inexact(in.first(args)));
+  return out;
 }
 
 class CustomVjp final : public core::HigherOrder {
@@ -292,12 +320,22 @@ class CustomVjp final : public core::HigherOrder {
 };
 
 // ---- custom_linear
+Types custom_linear_type(std::span<const Type> in, const Params& params) {
+  const auto& p = params.as<CustomLinearParams>();
+  if (p.residuals < 0 || in.size() < p.active.size() + static_cast<std::size_t>(p.residuals))
+    throw InternalError(cat("custom_linear: ", in.size(), " operands do not divide into its parts"));
+  for (const int i : p.active)
+    if (i < 0 || i >= static_cast<int>(p.args.size()))
+      throw InternalError(cat("custom_linear: tangent of argument ", i, " of ", p.args.size()));
+  check_rule("custom_linear", p.backward, in.size() - p.active.size() + p.outputs.size(), p.args.size());
+  return p.outputs;
+}
+
 class CustomLinear final : public core::HigherOrder {
  public:
   constexpr CustomLinear()
       : HigherOrder("custom_linear",
-                    [](std::span<const Type>, const Params& params) { return params.as<CustomLinearParams>().outputs; },
-                    ir::read_params<CustomLinearParams>, {.own_varying = true, .own_weak = true}) {}
+                    custom_linear_type, ir::read_params<CustomLinearParams>, {.own_varying = true, .own_weak = true}) {}
 
   Jvp jvp(std::span<const Array>, std::span<const Array>, const Params& params) const override { forward(params); }
   core::Linearized linearize(std::span<const Array>, const std::vector<bool>&, const Params& params) const override {

@@ -62,14 +62,17 @@ Type global_type(const Type& local, const P& spec, const Mesh& mesh) {
 namespace {
 Types shard_map_type(std::span<const Type> in, const Params& params) {
   const auto& p = params.as<ShardMapParams>();
+  if (p.in.size() != in.size()) throw InternalError(cat("shard_map: ", p.in.size(), " specs for ", in.size(), " operands"));
   Types local;
   for (std::size_t i = 0; i < in.size(); ++i) {
     Type t = local_type(in[i], p.in[i], p.mesh);
     t.varying.clear();
     local.push_back(std::move(t));
   }
-  check_body("shard_map", *p.body, local);
+  check_body("shard_map", p.body, local);
   const Types body_out = p.body->output_types();
+  if (p.out.size() != body_out.size())
+    throw InternalError(cat("shard_map: ", p.out.size(), " specs for ", body_out.size(), " results"));
   Types out;
   for (std::size_t i = 0; i < p.out.size(); ++i) out.push_back(global_type(body_out[i], p.out[i], p.mesh));
   return out;
