@@ -28,6 +28,10 @@ void append_structure(const TreeRef& tree, std::string& out) {
   tree.type->each(tree.object, [&](std::string_view, const TreeType& t, void* v) { append_structure({&t, v}, out); });
 }
 
+static std::string joined_path(const std::string& at, std::string_view name) {
+  return name.empty() ? at : at.empty() ? std::string(name) : base::cat(at, ".", name);
+}
+
 static void append_paths(const TreeRef& tree, const std::string& at, std::vector<std::string>& out) {
   if (tree.type->kind == TreeKind::leaf) {
     out.push_back(at);
@@ -35,7 +39,7 @@ static void append_paths(const TreeRef& tree, const std::string& at, std::vector
   }
   if (tree.type->kind != TreeKind::node) return;
   tree.type->each(tree.object, [&](std::string_view name, const TreeType& t, void* v) {
-    append_paths({&t, v}, name.empty() ? at : at.empty() ? std::string(name) : base::cat(at, ".", name), out);
+    append_paths({&t, v}, joined_path(at, name), out);
   });
 }
 
@@ -53,6 +57,44 @@ void set_leaves(const TreeRef& tree, std::span<const Array> leaves) {
   for (std::size_t i = 0; i < slots.size(); ++i) *slots[i] = leaves[i];
 }
 
+namespace {
+struct Part {
+  std::string path;
+  TreeKind kind;
+  std::string key;
+};
+void append_parts(const TreeRef& tree, const std::string& at, std::vector<Part>& out) {
+  Part part{at, tree.type->kind, ""};
+  if (part.kind == TreeKind::leaf) append_structure(tree, part.key);
+  if (part.kind == TreeKind::fixed) tree.type->key(part.key, tree.object);
+  if (part.kind == TreeKind::node) tree.type->shape(part.key, tree.object);
+  out.push_back(std::move(part));
+  if (tree.type->kind != TreeKind::node) return;
+  tree.type->each(tree.object, [&](std::string_view name, const TreeType& t, void* v) {
+    append_parts({&t, v}, joined_path(at, name), out);
+  });
+}
+
+// Of trees whose leaves have the same paths.
+std::string explain_part(const TreeRef& a, const TreeRef& b, std::string_view root) {
+  std::vector<Part> left, right;
+  append_parts(a, std::string(root), left);
+  append_parts(b, std::string(root), right);
+  for (std::size_t i = 0; i < left.size() && i < right.size(); ++i) {
+    if (left[i].key == right[i].key) continue;
+    switch (left[i].kind) {
+      case TreeKind::leaf:
+        return base::cat(left[i].path, " is empty in the ", left[i].key == "!" ? "first" : "second", " tree only");
+      case TreeKind::fixed:
+        return base::cat(left[i].path, " has different static values");
+      case TreeKind::node:
+        return base::cat(left[i].path, " has different sizes or keys");
+    }
+  }
+  return "";
+}
+}  // namespace
+
 std::string explain_mismatch(const TreeRef& a, const TreeRef& b, std::string_view root) {
   const std::vector<std::string> left = leaf_paths(a, root), right = leaf_paths(b, root);
   for (std::size_t i = 0; i < left.size() || i < right.size(); ++i) {
@@ -60,10 +102,7 @@ std::string explain_mismatch(const TreeRef& a, const TreeRef& b, std::string_vie
     if (i >= right.size()) return base::cat(left[i], " is in the first tree only");
     if (left[i] != right[i]) return base::cat(left[i], " in the first tree, ", right[i], " in the second");
   }
-  std::string key_a, key_b;
-  append_structure(a, key_a);
-  append_structure(b, key_b);
-  return key_a == key_b ? "" : base::cat(root, " holds different static values or empty arrays");
+  return explain_part(a, b, root);
 }
 
 }  // namespace uni::detail

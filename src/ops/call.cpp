@@ -30,8 +30,8 @@ void check_body(std::string_view name, const ProgramPtr& body, std::span<const T
 void check_rule(std::string_view name, const ProgramPtr& rule, std::size_t inputs, std::size_t outputs) {
   if (!rule) throw InternalError(cat(name, ": no rule"));
   if (static_cast<std::size_t>(rule->inputs) != inputs || rule->outputs.size() != outputs)
-    throw InternalError(cat(name, ": a rule of ", rule->inputs, " inputs and ", rule->outputs.size(),
-                            " results where ", inputs, " and ", outputs, " are needed"));
+    throw InternalError(cat(name, ": a rule of ", rule->inputs, " inputs and ", rule->outputs.size(), " results where ",
+                            inputs, " and ", outputs, " are needed"));
 }
 
 Arrays bind_body(const ir::Op& op, const Program& body, Arrays in, Params params) {

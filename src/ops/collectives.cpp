@@ -3,10 +3,12 @@
 #include "ops/collectives.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "ops/contract.hpp"
 #include "ops/elementwise.hpp"
+#include "ops/makers.hpp"
 #include "ops/structural.hpp"
 #include <unisono/error.hpp>
 
@@ -32,20 +34,33 @@ void check_dim(const char* name, const Type& x, int dim, int rank) {
   throw ShapeError(cat(name, ": axis ", dim, " is out of range for ", ir::to_string(x)));
 }
 
+// The only operand; `size` is that of the group of devices.
+Type operand(const Primitive& op, std::span<const Type> in, i64 size = 1) {
+  check_operand_count(op, in, 1);
+  if (size < 1) throw ShardingError(cat(op.name, ": a group of ", size, " devices"));
+  return in[0];
+}
+i64 multiplied(const char* name, const Type& x, i64 size, i64 devices) {
+  i64 out = 0;
+  if (__builtin_mul_overflow(size, devices, &out))
+    throw ShapeError(cat(name, ": ", ir::to_string(x), " times ", devices, " devices has too many elements"));
+  return out;
+}
+
 // The axes without the vmapped one; the operand is then reduced over the batch dimension by the caller.
 AxesOnly without(const AxesOnly& p, const std::string& name) { return {ir::subtract(p.axes, {name}), p.typed}; }
 
 Types sum_type(std::span<const Type> in, const AxesOnly& p) {
-  Type out = in[0];
+  Type out = operand(psum, in);
   if (is_bool(out.dtype) || out.dtype == Dtype::key)
     throw DtypeError(cat("psum: ", ir::to_string(in[0]), " cannot be summed"));
   out.varying = ir::subtract(out.varying, p.axes);
   return {out};
 }
-Types extremum_type(const char* name, std::span<const Type> in, const AxesOnly& p) {
-  Type out = in[0];
+Types extremum_type(const Primitive& op, std::span<const Type> in, const AxesOnly& p) {
+  Type out = operand(op, in);
   if (is_complex(out.dtype) || out.dtype == Dtype::key)
-    throw DtypeError(cat(name, ": ", ir::to_string(in[0]), " has no order"));
+    throw DtypeError(cat(op.name, ": ", ir::to_string(in[0]), " has no order"));
   out.varying = ir::subtract(out.varying, p.axes);
   return {out};
 }
@@ -90,7 +105,7 @@ constexpr Rules<AxesOnly> psum_rules{
 
 constexpr Rules<AxesOnly> pmax_rules{
     .name = "pmax",
-    .type = [](std::span<const Type> in, const AxesOnly& p) { return extremum_type("pmax", in, p); },
+    .type = [](std::span<const Type> in, const AxesOnly& p) { return extremum_type(pmax, in, p); },
     .jvp = [](std::span<const Array> x, std::span<const Array> t,
               const AxesOnly& p) { return extremum_jvp(lax::pmax, x, t, p); },
     .transpose = none("not linear"),
@@ -101,7 +116,7 @@ constexpr Rules<AxesOnly> pmax_rules{
 
 constexpr Rules<AxesOnly> pmin_rules{
     .name = "pmin",
-    .type = [](std::span<const Type> in, const AxesOnly& p) { return extremum_type("pmin", in, p); },
+    .type = [](std::span<const Type> in, const AxesOnly& p) { return extremum_type(pmin, in, p); },
     .jvp = [](std::span<const Array> x, std::span<const Array> t,
               const AxesOnly& p) { return extremum_jvp(lax::pmin, x, t, p); },
     .transpose = none("not linear"),
@@ -113,7 +128,7 @@ constexpr Rules<AxesOnly> pmin_rules{
 constexpr Rules<AxesOnly> pvary_rules{
     .name = "pvary",
     .type = [](std::span<const Type> in, const AxesOnly& p) -> Types {
-      Type out = in[0];
+      Type out = operand(pvary, in);
       out.varying = ir::unite(out.varying, p.typed);
       return {out};
     },
@@ -133,11 +148,11 @@ constexpr Rules<AxesOnly> pvary_rules{
 
 // ---- all_gather and psum_scatter
 Types all_gather_type(std::span<const Type> in, const AllGather& p) {
-  Type out = in[0];
+  Type out = operand(all_gather, in, p.size);
   const int rank = out.shape.rank();
   check_dim("all_gather", in[0], p.dim, p.tiled ? rank : rank + 1);
   if (p.tiled)
-    out.shape[p.dim] *= p.size;
+    out.shape[p.dim] = multiplied("all_gather", in[0], out.shape[p.dim], p.size);
   else
     out.shape.insert(p.dim, p.size);
   if (p.invariant) out.varying = ir::subtract(out.varying, p.axes);
@@ -193,7 +208,7 @@ constexpr Rules<AllGather> all_gather_rules{
     .traits = {.own_varying = true}};
 
 Types psum_scatter_type(std::span<const Type> in, const PsumScatter& p) {
-  Type out = in[0];
+  Type out = operand(psum_scatter, in, p.size);
   check_dim("psum_scatter", in[0], p.dim, out.shape.rank());
   const i64 size = out.shape[p.dim];
   if (is_bool(out.dtype) || out.dtype == Dtype::key)
@@ -235,7 +250,7 @@ constexpr Rules<PsumScatter> psum_scatter_rules{
 
 // ---- all_to_all, ppermute, axis_index
 Types all_to_all_type(std::span<const Type> in, const AllToAll& p) {
-  Type out = in[0];
+  Type out = operand(all_to_all, in, p.size);
   const int rank = out.shape.rank();
   check_dim("all_to_all", in[0], p.split, rank);
   check_dim("all_to_all", in[0], p.concat, rank);
@@ -246,7 +261,7 @@ Types all_to_all_type(std::span<const Type> in, const AllToAll& p) {
                          p.tiled ? " devices do not divide" : " devices"));
   if (p.tiled) {
     out.shape[p.split] /= p.size;
-    out.shape[p.concat] *= p.size;
+    out.shape[p.concat] = multiplied("all_to_all", in[0], out.shape[p.concat], p.size);
   } else {
     out.shape.erase(p.split);
     out.shape.insert(p.concat, p.size);
@@ -282,16 +297,17 @@ constexpr Rules<AllToAll> all_to_all_rules{
     .traits = {.own_varying = true}};
 
 Types ppermute_type(std::span<const Type> in, const Ppermute& p) {
-  std::vector<char> sends(static_cast<std::size_t>(p.size), 0), receives(static_cast<std::size_t>(p.size), 0);
+  const Type x = operand(ppermute, in, p.size);
+  std::set<int> sources, destinations;
   for (const auto& [from, to] : p.permutation) {
     if (from < 0 || to < 0 || from >= p.size || to >= p.size)
       throw ShardingError(cat("ppermute: pair (", from, ", ", to, ") is out of range for ", p.size, " devices"));
-    if (sends[static_cast<std::size_t>(from)]++)
+    if (!sources.insert(from).second)
       throw ShardingError(cat("ppermute: device ", from, " is the source of two pairs"));
-    if (receives[static_cast<std::size_t>(to)]++)
+    if (!destinations.insert(to).second)
       throw ShardingError(cat("ppermute: device ", to, " is the destination of two pairs"));
   }
-  return {in[0]};
+  return {x};
 }
 Batch ppermute_batch(const BatchArgs& a, const Ppermute& p) {
   if (!own_axis(a, p.axes)) return {core::bind(ppermute, a.in, p), {a.batched[0]}};
@@ -319,7 +335,8 @@ constexpr Rules<Ppermute> ppermute_rules{
     .traits = {.own_varying = true}};
 
 constexpr Rules<AxisIndex> axis_index_rules{.name = "axis_index",
-                                            .type = [](std::span<const Type>, const AxisIndex& p) -> Types {
+                                            .type = [](std::span<const Type> in, const AxisIndex& p) -> Types {
+                                              check_operand_count(axis_index, in, 0);
                                               return {Type{Dtype::i32, {}, false, p.typed}};
                                             },
                                             .jvp = none("an integer without operands"),

@@ -334,8 +334,8 @@ Types custom_linear_type(std::span<const Type> in, const Params& params) {
 class CustomLinear final : public core::HigherOrder {
  public:
   constexpr CustomLinear()
-      : HigherOrder("custom_linear",
-                    custom_linear_type, ir::read_params<CustomLinearParams>, {.own_varying = true, .own_weak = true}) {}
+      : HigherOrder("custom_linear", custom_linear_type, ir::read_params<CustomLinearParams>,
+                    {.own_varying = true, .own_weak = true}) {}
 
   Jvp jvp(std::span<const Array>, std::span<const Array>, const Params& params) const override { forward(params); }
   core::Linearized linearize(std::span<const Array>, const std::vector<bool>&, const Params& params) const override {

@@ -62,7 +62,8 @@ Type global_type(const Type& local, const P& spec, const Mesh& mesh) {
 namespace {
 Types shard_map_type(std::span<const Type> in, const Params& params) {
   const auto& p = params.as<ShardMapParams>();
-  if (p.in.size() != in.size()) throw InternalError(cat("shard_map: ", p.in.size(), " specs for ", in.size(), " operands"));
+  if (p.in.size() != in.size())
+    throw InternalError(cat("shard_map: ", p.in.size(), " specs for ", in.size(), " operands"));
   Types local;
   for (std::size_t i = 0; i < in.size(); ++i) {
     Type t = local_type(in[i], p.in[i], p.mesh);

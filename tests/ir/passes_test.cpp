@@ -126,9 +126,7 @@ TEST(Fingerprint, HoldsNoPointersNorLocations) {
   const Array between = zeros({100});  // the second time objects lie elsewhere
   EXPECT_EQ(build(), first);
   const auto here = [](const Array& x) { return x + 1.0; };
-  const auto there = [](const Array& x) {
-    return x + 1.0;
-  };
+  const auto there = [](const Array& x) { return x + 1.0; };
   EXPECT_EQ(make_program(here)(between).fingerprint(), make_program(there)(between).fingerprint());
   // Known answers: the same in every process, with every compiler.
   EXPECT_EQ(print_of("program(v0: f32[2]) { v1: f32[2] = sin{}(v0) return v1 }"), "5c9445de0c751682635a9b6671a028ff");

@@ -1,5 +1,6 @@
 #include "ir/programs.hpp"
 
+#include "interp/linearize.hpp"
 #include "ops/list.hpp"
 
 namespace uni::testing_ir {
@@ -8,6 +9,13 @@ namespace {
 template <class F, class... A>
 Named traced(std::string name, const F& f, const A&... args) {
   return {std::move(name), std::static_pointer_cast<const ir::Program>(make_program(f)(args...).handle())};
+}
+// Every collective.
+Array exchange(const Array& x) {
+  const Array gathered = all_gather(x, "i"), own = psum_scatter(gathered, "i");
+  const Array swapped = all_to_all(gathered, "i"), next = ppermute(x, "i", ring_shift(2));
+  const Array all = psum(x, "i") + pmax(x, "i") + pmin(x, "i") + pmean(x, "i");
+  return own + next + sum(swapped, {.axis = 0}) + all * astype(axis_index("i"), Dtype::f32);
 }
 Array square_sum(const Array& x) { return sum(x * x); }
 }  // namespace
@@ -29,20 +37,32 @@ const std::vector<Named>& traced_programs() {
     const auto region = shard_map(summed, mesh, {.in = {P{"i"}, P{}}, .out = {P{}}});
     const auto batched = [=](const Array& x) { return vmap(inner)(x); };
     std::vector<Named> all;
-    all.push_back(traced("empty", [](const Array& x) { return x; }, zeros({2})));
+    all.push_back(traced(
+        "empty", [](const Array& x) { return x; }, zeros({2})));
     all.push_back(traced("call", inner, zeros({3})));
     all.push_back(traced("nested calls", jit(jit(inner)), zeros({2, 3})));
     all.push_back(traced("custom_jvp", own_jvp, zeros({3})));
     all.push_back(traced("custom_vjp", own_vjp, zeros({3})));
     all.push_back(traced("shard_map", region, zeros({4, 2}), zeros({2})));
     all.push_back(traced("pmap", pmap(batched, {.axis = "devices"}), zeros({2, 3})));
+    all.push_back(traced("collectives", shard_map(exchange, mesh, {.in = {P{"i"}}, .out = {P{"i"}}}), zeros({4, 2})));
+    all.push_back(traced("collectives of pmap", pmap(exchange, {.axis = "i"}), zeros({2, 3})));
+    all.push_back(traced(
+        "reverse of a rule", [=](const Array& x) { return vjp(inner, x).second(x); }, zeros({3})));
+    const auto linear =
+        interp::linearize([&](std::span<const Array> x) { return Arrays{own_vjp(x[0])}; }, Arrays{zeros({3})}, {true});
+    all.push_back({"linear map of a rule", linear.program});
     all.push_back(traced("gradient", grad(square_sum), zeros({3})));
     all.push_back(traced("gradient of calls", grad([=](const Array& x) { return sum(inner(x)); }), zeros({3})));
-    all.push_back(traced("gradient of a region", grad([=](const Array& x, const Array& y) {
-                           return sum(region(x, y));
-                         }),
-                         zeros({4, 2}), zeros({2})));
-    all.push_back(traced("random", [](const Array& key) { return uniform(Key(key), {2, 3}); }, Key(0).array()));
+    all.push_back(traced("gradient of a region",
+                         grad([=](const Array& x, const Array& y) { return sum(region(x, y)); }), zeros({4, 2}),
+                         zeros({2})));
+    all.push_back(traced(
+        "random",
+        [](const Array& key) {
+          return uniform(Key(key), {2, 3});
+        },
+        Key(0).array()));
     return all;
   }();
   return programs;

@@ -1,9 +1,11 @@
 // The text of programs: printing and parsing agree, and the parser says where it stopped.
 #include <limits>
+#include <set>
 
 #include "ir/params.hpp"
 #include "ir/parser.hpp"
 #include "ir/programs.hpp"
+#include "ops/collectives.hpp"
 #include "ops/list.hpp"
 
 namespace uni::testing_ir {
@@ -42,6 +44,20 @@ TEST(ProgramText, TracedProgramsAreReadBack) {
   }
 }
 
+void collect_operations(const ir::Program& p, std::set<const ir::Op*>& out) {
+  for (const ir::Eqn& e : p.eqns) {
+    out.insert(e.op);
+    for (const ir::ProgramPtr& nested : e.params.programs()) collect_operations(*nested, out);
+  }
+}
+// All other operations are read back from samples, in tests/ops.
+TEST(ProgramText, TracedProgramsHoldEveryNestedAndCollectiveOperation) {
+  std::set<const ir::Op*> found;
+  for (const Named& n : traced_programs()) collect_operations(*n.program, found);
+  for (const core::HigherOrder* h : ops::all_higher_order()) EXPECT_TRUE(found.contains(h)) << h->name;
+  for (const ops::Primitive* row : ops::collective_rows()) EXPECT_TRUE(found.contains(row)) << row->name;
+}
+
 TEST(ProgramText, LocationsAreComments) {
   for (const Named& n : traced_programs()) {
     const std::string text = ir::print(*n.program, {.locations = true});
@@ -66,8 +82,8 @@ TEST(ProgramText, Scalars) {
   expect_round_trip(Scalar::of(Dtype::c128, Complex<double>{1.5, -infinity}));
   for (const Dtype d : {Dtype::i8, Dtype::i16, Dtype::i32, Dtype::i64, Dtype::u8, Dtype::u16, Dtype::u32, Dtype::u64,
                         Dtype::b8, Dtype::key})
-    for (const i64 v : {i64{0}, i64{1}, i64{-1}, i64{127}, std::numeric_limits<i64>::min(),
-                        std::numeric_limits<i64>::max()})
+    for (const i64 v :
+         {i64{0}, i64{1}, i64{-1}, i64{127}, std::numeric_limits<i64>::min(), std::numeric_limits<i64>::max()})
       expect_round_trip(Scalar::of_int(d, v));
   EXPECT_EQ(text_of(Scalar::of_double(Dtype::f32, -0.0)), "f32:-0");
   EXPECT_EQ(text_of(Scalar::of_double(Dtype::f32, 0.1)), "f32:0.10000000149011612");
@@ -90,7 +106,8 @@ TEST(ProgramText, Numbers) {
 }
 
 TEST(ProgramText, Strings) {
-  for (const char* s : {"", "i", "two words", "a\"b", "\\", "\\\"", "a\nb", "// no comment", "a,b", "P(\"x\")", "\xc3\xa9"}) {
+  for (const char* s :
+       {"", "i", "two words", "a\"b", "\\", "\\\"", "a\nb", "// no comment", "a,b", "P(\"x\")", "\xc3\xa9"}) {
     expect_round_trip(std::string(s));
     expect_round_trip(make_mesh({{std::string("x") + s, 2}}));
     expect_round_trip(P{std::string(s), none, {std::string(s), "j"}});
@@ -117,8 +134,7 @@ TEST(ProgramText, Errors) {
       {"programme", "program text, line 1, column 1: expected \"program(\", found \"programme\""},
       {"program(v1: f32[2]) {", "program text, line 1, column 10: input 0 is named v1"},
       {"program(v0: f33[2]) {", "program text, line 1, column 13: unknown dtype \"f33\"; did you mean \"f32\"?"},
-      {"program(v0: f8_e4m3[2]) {",
-       "program text, line 1, column 13: dtype \"f8_e4m3\" is reserved and not available"},
+      {"program(v0: f8_e4m3[2]) {", "program text, line 1, column 13: dtype \"f8_e4m3\" is reserved and not available"},
       {"program(v0: f32[2]) {\n  v1: f32[2] = sine{}(v0)\n  return v1\n}",
        "program text, line 2, column 16: unknown operation \"sine\""},
       {"program(v0: f32[2]) {\n  v1: f32[2] = sin{}(v7)\n  return v1\n}",
@@ -133,10 +149,12 @@ TEST(ProgramText, Errors) {
        "program text, line 2, column 29: expected \"=\", found \"s=[2]}(v0)\""},
       {"program(v0: f32[2]) {\n  v1: f32[2] = reshape{shape=[x]}(v0)\n  return v1\n}",
        "program text, line 2, column 31: expected a number, found \"x]}(v0)\""},
-      {"program(v0: f32[2]) {\n  return v0\n}\nprogram", "program text, line 4, column 1: text after the program's end"},
+      {"program(v0: f32[2]) {\n  return v0\n}\nprogram",
+       "program text, line 4, column 1: text after the program's end"},
       {"program(v0: f32[2]) {", "program text, line 1, column 22: expected \"v\", the text ends"},
       {"program(v0: f32[-2]) {", "program text, line 1, column 19: a shape has no size -2"},
-      {"program() {\n  v999999999: f32[2] = sin{}()", "program text, line 2, column 4: v999999999 is no variable of a text of 42 characters"},
+      {"program() {\n  v999999999: f32[2] = sin{}()",
+       "program text, line 2, column 4: v999999999 is no variable of a text of 42 characters"},
       {"program() {\n  v0: i8[] = full{value=i8:300, shape=[], weak=false}()",
        "program text, line 2, column 28: 300 does not fit i8"},
       {"program() {\n  v0: i8[] = full{value=i8:#300#0, shape=[], weak=false}()",

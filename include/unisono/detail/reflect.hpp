@@ -31,12 +31,13 @@ consteval std::size_t count_between() {
       return count_between<T, Low, middle>();
   }
 }
+inline constexpr std::size_t max_fields = 64;
 template <class T>
 consteval std::size_t field_count() {
   if constexpr (std::is_empty_v<T>)
     return 0;
   else
-    return count_between<T, 0, 65>();
+    return count_between<T, 0, max_fields + 1>();
 }
 
 #include <unisono/detail/reflect_ladder.inc>

@@ -47,6 +47,10 @@ template <class A, class B>
 struct is_std_tuple<std::pair<A, B>> : std::true_type {};
 template <class T, std::size_t N>
 struct is_std_tuple<std::array<T, N>> : std::true_type {};
+template <class T>
+struct is_std_array : std::false_type {};
+template <class T, std::size_t N>
+struct is_std_array<std::array<T, N>> : std::true_type {};
 
 // A class that is no aggregate opts in: `static auto tree_fields(auto& self) { return std::tie(self.a_); }` and
 // `static constexpr std::string_view tree_names[] = {"a"};`
@@ -63,7 +67,8 @@ template <class T>
 inline constexpr bool is_fixed =
     std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string> ||
     std::is_same_v<T, std::string_view> || std::is_pointer_v<T> || std::is_member_pointer_v<T> ||
-    std::is_same_v<T, std::nullopt_t> || std::is_same_v<T, Flag> || std::is_empty_v<T> || OpaqueCallable<T>;
+    std::is_same_v<T, std::nullopt_t> || std::is_same_v<T, std::vector<bool>> || std::is_same_v<T, Flag> ||
+    std::is_empty_v<T> || OpaqueCallable<T>;
 
 template <class T>
 struct OnlyBaseOf {
@@ -121,6 +126,16 @@ void append_fixed(std::string& out, const T& value) {
     out += std::to_string(value.size());
     out += ':';
     out += value;
+  } else if constexpr (std::is_same_v<T, const char*> || std::is_same_v<T, char*>) {
+    if (value)
+      append_fixed(out, std::string_view(value));
+    else
+      out += '0';
+  } else if constexpr (std::is_same_v<T, std::vector<bool>>) {
+    out += std::to_string(value.size());
+    for (const bool b : value) out += b ? '+' : '-';
+  } else if constexpr (std::is_same_v<T, long double> && __LDBL_MANT_DIG__ == 64) {
+    out.append(reinterpret_cast<const char*>(&value), 10);  // the rest is padding
   } else {
     out.append(reinterpret_cast<const char*>(&value), sizeof value);
   }
@@ -153,7 +168,7 @@ template <class T>
 void each_child(void* node, const TreeVisit& visit) {
   T& value = *static_cast<T*>(node);
   char buffer[24];
-  if constexpr (is_std_vector<T>::value) {
+  if constexpr (is_std_vector<T>::value || is_std_array<T>::value) {
     std::size_t i = 0;
     for (auto& item : value) visit(index_name(i++, buffer), tree_type<typename T::value_type>, &item);
   } else if constexpr (is_std_optional<T>::value) {
@@ -180,7 +195,7 @@ void each_child(void* node, const TreeVisit& visit) {
 template <class T>
 void append_shape(std::string& out, const void* node) {
   const T& value = *static_cast<const T*>(node);
-  if constexpr (is_std_vector<T>::value || is_std_map<T>::value) out += std::to_string(value.size());
+  if constexpr (is_std_vector<T>::value || is_std_map<T>::value) (out += std::to_string(value.size())) += ':';
   if constexpr (is_std_optional<T>::value) out += value ? '+' : '-';
   if constexpr (is_std_map<T>::value)
     for (const auto& [k, v] : value) append_fixed(out, k);
@@ -194,6 +209,8 @@ consteval void check_tree() {
       std::is_aggregate_v<T>,
       "this type is no tree: use a plain aggregate struct of Arrays, numbers, strings and containers of them");
   static_assert(!has_c_array<T>(), "a struct with a C array cannot be a tree: use std::array");
+  static_assert(!initialisable_by<T>(std::make_index_sequence<max_fields + 1>{}),
+                "a struct of more than 64 fields cannot be a tree: group them in structs");
   static_assert(!has_base<T>, "a struct with a base class cannot be a tree: make the base a field");
 }
 
