@@ -87,8 +87,9 @@ class Array {
   Array(T value) : Array(detail::HostScalar::of(value)) {}  // a scalar, weakly typed unless bool
   Array(const Array& other) noexcept;
   Array(Array&& other) noexcept : node_(other.node_) { other.node_ = nullptr; }
-  Array& operator=(const Array& other) & noexcept;
-  Array& operator=(Array&& other) & noexcept;
+  // Compilers show these lines to who assigns to a part, or asks for a truth value.
+  Array& operator=(const Array& other) & noexcept;  // parts are not assigned: x = x.at({...}).set(v)
+  Array& operator=(Array&& other) & noexcept;       // parts are not assigned: x = x.at({...}).set(v)
   ~Array();
 
   bool defined() const { return node_ != nullptr; }
@@ -101,11 +102,11 @@ class Array {
 
   Array operator[](const Index& index) const;
   AtIndex at(const Index& index) const;
-  Array& operator+=(In other) &;  // these rebind the handle
-  Array& operator-=(In other) &;
-  Array& operator*=(In other) &;
-  Array& operator/=(In other) &;
-  explicit operator bool() const = delete;
+  Array& operator+=(In other) &;            // rebinds the handle; of parts: x = x.at({...}).add(v)
+  Array& operator-=(In other) &;            // rebinds the handle; of parts: x = x.at({...}).subtract(v)
+  Array& operator*=(In other) &;            // rebinds the handle; of parts: x = x.at({...}).multiply(v)
+  Array& operator/=(In other) &;            // rebinds the handle; of parts: x = x.at({...}).divide(v)
+  explicit operator bool() const = delete;  // no truth value: where(x, a, b), or x.item<bool>() outside traced code
 
   // The value of a one-element array. Throws TraceError inside traced code, ShapeError for more than one element.
   template <Number T>

@@ -67,10 +67,10 @@ std::vector<std::size_t> leaves_by_child(const R& result) {
   return counts;
 }
 
-template <class T>
-struct is_pair_with_array : std::false_type {};
-template <class B>
-struct is_pair_with_array<std::pair<Array, B>> : std::true_type {};
+template <class T, class First>
+inline constexpr bool is_pair_with = false;
+template <class First, class B>
+inline constexpr bool is_pair_with<std::pair<First, B>, First> = true;
 }  // namespace detail
 
 // The value of a function and the gradient tree; `value` is a pair where the function returns a pair (loss, aux).
@@ -95,7 +95,7 @@ class GradOf {
   auto operator()(const A&... args) const {
     using Tuple = std::tuple<A...>;
     using R = detail::Result<F, Tuple>;
-    static_assert(std::is_same_v<R, Array> || detail::is_pair_with_array<R>::value,
+    static_assert(std::is_same_v<R, Array> || detail::is_pair_with<R, Array>,
                   "a function to differentiate must return one scalar Array, or a pair of it and auxiliary results");
     static_assert(((Argnums >= 0 && Argnums < static_cast<int>(sizeof...(A))) && ...),
                   "an argument number is out of range");
@@ -306,6 +306,9 @@ class CustomJvp {
       Tuple primals = own, tangents = own;
       detail::set_leaves(detail::tree_ref(primals), leaves.first(n));
       detail::set_leaves(detail::tree_ref(tangents), leaves.subspan(n));
+      using Given = decltype(apply(primals, tangents));
+      static_assert(std::is_convertible_v<Given, std::pair<R, R>>,
+                    "the rule of a custom_jvp must return a pair of the function's result and its tangent");
       const std::pair<R, R> r = apply(primals, tangents);
       Arrays out = tree_leaves(r.first);
       for (Array& t : tree_leaves(r.second)) out.push_back(std::move(t));
@@ -317,7 +320,11 @@ class CustomJvp {
  private:
   template <class Tuple>
   auto apply(const Tuple& primals, const Tuple& tangents) const {
-    if constexpr (std::tuple_size_v<Tuple> == 1)
+    constexpr bool one = std::tuple_size_v<Tuple> == 1;
+    using Side = std::conditional_t<one, std::tuple_element_t<0, Tuple>, Tuple>;
+    static_assert(std::is_invocable_v<const Rule&, const Side&, const Side&>,
+                  "the rule of a custom_jvp takes (argument, tangent), or two std::tuple of several arguments");
+    if constexpr (one)
       return rule_(std::get<0>(primals), std::get<0>(tangents));
     else
       return rule_(primals, tangents);
@@ -343,7 +350,12 @@ class CustomVjp {
   auto operator()(const A&... args) const {
     using Tuple = std::tuple<A...>;
     using Pair = detail::Result<Forward, Tuple>;
+    using R = detail::Result<F, Tuple>;
+    static_assert(detail::is_pair_with<Pair, R>,
+                  "the forward rule of a custom_vjp must return a pair of the function's result and the residuals");
     using Residuals = typename Pair::second_type;
+    static_assert(std::is_invocable_v<const Backward&, const Residuals&, const R&>,
+                  "the backward rule of a custom_vjp takes (residuals, cotangent of the result)");
     const Tuple own(args...);
     detail::Adapter<F, Tuple> adapter(f_, own);
     detail::Adapter<Forward, Tuple> forward(forward_, own);

@@ -62,8 +62,7 @@ Array& Array::operator*=(In other) & { return *this = multiply(In(*this, other.w
 Array& Array::operator/=(In other) & { return *this = divide(In(*this, other.where()), other); }
 
 namespace {
-constexpr std::string_view branch_advice =
-    "use cond or while_loop to act on a traced value, or return it and read it outside";
+constexpr std::string_view branch_advice = "choose by a traced value with where, or return it and read it outside";
 
 void refuse_key(std::string_view who, Dtype dtype) {
   if (dtype == Dtype::key)

@@ -11,7 +11,7 @@ using base::cat;
 int wrapped_axis(std::string_view who, int axis, int rank, const Array& value) {
   const int wrapped = axis < 0 ? axis + rank : axis;
   if (wrapped >= 0 && wrapped < rank) return wrapped;
-  throw ShapeError(cat(who, ": axis ", axis, " is out of range for ", ir::to_string(core::type_of(value))));
+  throw ShapeError(cat(who, ": axis ", axis, " of ", ir::to_string(core::type_of(value)), " does not exist"));
 }
 
 static i64 common_size(std::string_view who, const std::vector<MappedLeaf>& leaves, std::optional<i64> axis_size) {
@@ -23,7 +23,7 @@ static i64 common_size(std::string_view who, const std::vector<MappedLeaf>& leav
     const i64 rows = leaf.value.shape(*leaf.axis);
     if (!size) size = rows;
     agree = agree && rows == *size;
-    if (said.size() < 5) said.push_back(cat(leaf.path, " maps ", rows, rows == 1 ? " row" : " rows"));
+    if (said.size() < 5) said.push_back(cat(leaf.path, " maps ", base::counted(static_cast<std::size_t>(rows), "row")));
   }
   if (!size) throw ShapeError(cat(who, ": no argument is mapped\nfix: map one by in_axes, or give axis_size"));
   if (!agree) {
@@ -38,7 +38,8 @@ static i64 common_size(std::string_view who, const std::vector<MappedLeaf>& leav
 MappedArguments map_arguments(std::string_view who, const std::vector<detail::TreeRef>& args,
                               const std::vector<AxisSpec>& in_axes, std::optional<i64> axis_size) {
   if (!in_axes.empty() && in_axes.size() != args.size())
-    throw ShapeError(cat(who, ": in_axes has ", in_axes.size(), " entries, the call has ", args.size(), " arguments"));
+    throw ShapeError(cat(who, ": in_axes has ", base::counted(in_axes.size(), "entry"), ", the call has ",
+                         base::counted(args.size(), "argument")));
   MappedArguments out;
   for (std::size_t i = 0; i < args.size(); ++i) {
     const AxisSpec axis = in_axes.empty() ? AxisSpec(0) : in_axes[i];
@@ -63,8 +64,8 @@ MappedArguments map_arguments(std::string_view who, const std::vector<detail::Tr
 std::vector<AxisSpec> result_axes(std::string_view who, const std::vector<AxisSpec>& out_axes,
                                   const std::vector<std::size_t>& leaves) {
   if (out_axes.size() > 1 && out_axes.size() != leaves.size())
-    throw ShapeError(cat(who, ": out_axes has ", out_axes.size(), " entries, the function returns ", leaves.size(),
-                         leaves.size() == 1 ? " result" : " results"));
+    throw ShapeError(cat(who, ": out_axes has ", base::counted(out_axes.size(), "entry"), ", the function returns ",
+                         base::counted(leaves.size(), "result")));
   std::vector<AxisSpec> out;
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     const AxisSpec axis = out_axes.empty() ? AxisSpec(0) : out_axes.size() == 1 ? out_axes[0] : out_axes[i];

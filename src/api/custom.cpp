@@ -39,8 +39,8 @@ std::string short_name(std::string_view pretty) {
 // Throws TreeError unless `got` fits `want` one by one.
 void check_results(const std::string& name, const char* rule, const char* what, const Arrays& got, const Types& want) {
   if (got.size() != want.size())
-    throw TreeError(
-        cat(name, ": the ", rule, " returned ", got.size(), " arrays for the ", what, ", expected ", want.size()));
+    throw TreeError(cat(name, ": the ", rule, " returned ", base::counted(got.size(), "array"), " for the ", what,
+                        ", expected ", want.size()));
   for (std::size_t i = 0; i < got.size(); ++i) {
     if (!got[i].defined()) throw TreeError(cat(name, ": the ", rule, " returned nothing for ", what, " ", i));
     const ir::Type& t = core::type_of(got[i]);
@@ -65,8 +65,8 @@ Arrays flat_custom_jvp(const TreeRef& args, FlatFunction f, FlatFunction rule, s
     for (const ir::Type& t : in.types) both.push_back(inexact(t) ? x[next++] : core::zeros_of(t));
     const Arrays r = rule(both);
     if (r.size() != 2 * outputs.size())
-      throw TreeError(
-          cat(name, ": the rule returned ", r.size(), " arrays for result and tangent, expected ", 2 * outputs.size()));
+      throw TreeError(cat(name, ": the rule returned ", base::counted(r.size(), "array"),
+                          " for result and tangent, expected ", 2 * outputs.size()));
     const auto half = r.begin() + static_cast<std::ptrdiff_t>(outputs.size());
     Arrays out(r.begin(), half), tangents(half, r.end());
     check_results(name, "rule", "result", out, outputs);
@@ -94,7 +94,8 @@ Arrays flat_custom_vjp(const TreeRef& args, FlatFunction f, FlatFunction forward
   const Types outputs = body.program->output_types();
   const Types all = fwd.program->output_types();
   if (all.size() < outputs.size())
-    throw TreeError(cat(name, ": the forward rule returned ", all.size(), " arrays, the result has ", outputs.size()));
+    throw TreeError(cat(name, ": the forward rule returned ", base::counted(all.size(), "array"), ", the result has ",
+                        outputs.size()));
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (!(all[i].shape == outputs[i].shape) || all[i].dtype != outputs[i].dtype)
       throw TreeError(cat(name, ": the forward rule returned ", ir::to_string(all[i]), " for result ", i,
@@ -111,7 +112,8 @@ Arrays flat_custom_vjp(const TreeRef& args, FlatFunction f, FlatFunction forward
     Arrays cts;
     Types want;
     if (r.size() != in.slots)
-      throw TreeError(cat(name, ": the backward rule returned ", r.size(), " cotangents for ", in.slots, " arguments"));
+      throw TreeError(cat(name, ": the backward rule returned ", base::counted(r.size(), "cotangent"), " for ",
+                          base::counted(in.slots, "argument")));
     for (std::size_t i = 0; i < r.size(); ++i)
       if (inexact(in.types[i])) {
         cts.push_back(r[i]);

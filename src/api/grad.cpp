@@ -125,14 +125,20 @@ FlatVjp flat_vjp(const TreeRef& args, FlatFunction f) {
 }
 
 namespace {
-void check_like(const char* who, const char* what, const Array& given, const Array& wanted, const std::string& path) {
+// `given` at `path` must be like `wanted`, which is a result or an argument.
+void check_like(const char* who, const std::string& path, const Array& given, const char* what, const Array& wanted) {
   const ir::Type& g = core::type_of(given);
   const ir::Type& w = core::type_of(wanted);
   if (g.shape == w.shape && g.dtype == w.dtype) return;
-  const std::string text = cat(who, ": ", what, " ", path, " is ", ir::to_string(g), ", the value is ",
-                               ir::to_string(w), base::at(core::current_location()));
+  const std::string text = cat(who, ": ", path, " is ", ir::to_string(g), ", the ", what, " is ", ir::to_string(w),
+                               base::at(core::current_location()));
   if (!(g.shape == w.shape)) throw ShapeError(text);
   throw DtypeError(text);
+}
+void check_count(const char* who, std::size_t arguments, std::size_t tangents) {
+  if (arguments != tangents)
+    throw TreeError(
+        cat(who, ": the tangents have ", base::counted(tangents, "array"), ", the arguments have ", arguments));
 }
 }  // namespace
 
@@ -140,10 +146,11 @@ Arrays pull_back(const FlatPullback& p, const TreeRef& cotangents) {
   Arrays cts = leaves_of(cotangents);
   const std::vector<std::string> paths = leaf_paths(cotangents, "cotangent");
   if (cts.size() != p.map.out.size())
-    throw TreeError(cat("vjp: the cotangent has ", cts.size(), " arrays, the result has ", p.map.out.size()));
+    throw TreeError(
+        cat("vjp: the cotangent has ", base::counted(cts.size(), "array"), ", the result has ", p.map.out.size()));
   for (std::size_t i = 0; i < cts.size(); ++i)
     if (cts[i].defined() && p.map.out[i].defined() && p.map.active[i])
-      check_like("vjp", "the array", cts[i], p.map.out[i], paths[i]);
+      check_like("vjp", paths[i], cts[i], "result", p.map.out[i]);
   const Arrays primals = chosen_of(p.args, p.chosen);
   const Arrays results = transpose_map(p.map, primals.size(), cts);
   Arrays out(p.args.size());
@@ -158,12 +165,13 @@ Arrays pull_back(const FlatPullback& p, const TreeRef& cotangents) {
 
 Arrays push_forward(const FlatPullback& p, const TreeRef& tangents) {
   const Arrays all = leaves_of(tangents);
-  const std::vector<std::string> paths = leaf_paths(tangents, "tangent");
+  const std::vector<std::string> paths = leaf_paths(tangents, "tangents");
+  check_count("linearize", p.args.size(), all.size());
   Arrays in;
   for (std::size_t i = 0; i < p.args.size(); ++i) {
     if (!p.chosen[i]) continue;
-    check_like("linearize", "the array", all[i], p.args[i], paths[i]);
-    in.push_back(all[i]);
+    if (all[i].defined()) check_like("linearize", paths[i], all[i], "argument", p.args[i]);
+    in.push_back(all[i].defined() ? all[i] : core::zeros_of(core::type_of(p.args[i])));
   }
   in.insert(in.end(), p.map.residuals.begin(), p.map.residuals.end());
   const Arrays results = interp::interpret(*p.map.program, in);
@@ -178,14 +186,13 @@ FlatJvp flat_jvp(const TreeRef& primals, const TreeRef& tangents, FlatFunction f
   const Arrays all = leaves_of(primals);
   Arrays directions = leaves_of(tangents);
   const std::vector<std::string> paths = leaf_paths(tangents, "tangents");
-  if (directions.size() != all.size())
-    throw TreeError(cat("jvp: ", all.size(), " primal arrays and ", directions.size(), " tangent arrays"));
+  check_count("jvp", all.size(), directions.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!differentiable(all[i])) {
       directions[i] = Array();
       continue;
     }
-    if (directions[i].defined()) check_like("jvp", "the array", directions[i], all[i], paths[i]);
+    if (directions[i].defined()) check_like("jvp", paths[i], directions[i], "argument", all[i]);
   }
   const core::Jvp r = interp::jvp(f, all, directions);
   FlatJvp out{r.out, {}};

@@ -124,6 +124,7 @@ runtime::BufferPtr read(std::string_view who, const Array& a, std::string_view i
   const ir::Type& type = core::type_of(a);
   const Array value = core::known_value(a);
   if (core::concrete(value)) return core::whole_buffer(value);
+  core::check_alive(who, value);
   const auto& tracer = static_cast<const detail::Tracer&>(*value.node());
   const std::string made = base::at(tracer.made);
   throw TraceError(base::cat(who, ": ", ir::to_string(type), " has no value inside `", tracer.life->name, "`",

@@ -100,7 +100,8 @@ class JitCore {
       collect_leaves(call.args.trees[i], leaves);
       donate.resize(leaves.size(), donated(i) ? 1 : 0);
       if (donated(i) && !call.args.rvalues[i])
-        throw Error(cat("jit: args[", i, "] is to be donated and was passed as an lvalue\nfix: pass std::move(...)"));
+        throw ExecutionError(
+            cat("jit: args[", i, "] is to be donated and was passed as an lvalue\nfix: pass std::move(...)"));
     }
     check_donations(call.args.trees.size());
     std::string key;
@@ -123,7 +124,8 @@ class JitCore {
   void check_donations(std::size_t count) const {
     for (const int d : options_.donate)
       if (d < 0 || d >= static_cast<int>(count))
-        throw Error(cat("jit: donate names argument ", d, ", the call has ", count, " arguments"));
+        throw ExecutionError(
+            cat("jit: donate names argument ", d, ", the call has ", base::counted(count, "argument")));
   }
 
   EntryPtr find(const std::string& key) {

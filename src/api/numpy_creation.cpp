@@ -118,6 +118,7 @@ Array linspace(In start, In stop, i64 count, const LinspaceOptions& options) {
   if (options.dtype && is_inexact(*options.dtype)) type.dtype = *options.dtype;
   Dims shape = broadcast_shapes("linspace", {start, stop});
   shape.insert(0, count);
+  check_shape("linspace", shape);
   const Array first = prepare("linspace", start, type, shape), last = prepare("linspace", stop, type, shape);
   const i64 intervals = options.endpoint ? count - 1 : count;
   const Array position = lax::iota(type.dtype, shape, 0);

@@ -171,8 +171,9 @@ Array tile(In x, const Counts& counts) {
     split_shape.push_back(size);
     wide.push_back(t);
     wide.push_back(size);
-    flat.push_back(t * size);
   }
+  check_shape("tile", wide);
+  for (int i = 0; i < wide.rank(); i += 2) flat.push_back(wide[i] * wide[i + 1]);
   return lax::reshape(lax::broadcast_to(lax::reshape(a, split_shape), wide), flat);
 }
 

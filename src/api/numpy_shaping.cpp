@@ -135,6 +135,7 @@ Array broadcast_to(In x, const Dims& shape) {
   for (int i = 1; fits && i <= a.rank(); ++i) fits = a.type.shape[-i] == shape[-i] || a.type.shape[-i] == 1;
   for (i64 size : shape) fits = fits && size >= 0;
   if (!fits) fail<ShapeError>(base::cat("broadcast_to: shape ", a.type.shape, " does not broadcast to ", shape));
+  check_shape("broadcast_to", shape);
   return lax::broadcast_to(a.array, shape);
 }
 

@@ -116,11 +116,11 @@ class PmapCore final : public RegionCore {
 
   Mesh mesh(i64 size) const {
     const std::string axis = options_.axis.empty() ? "pmap axis" : options_.axis;
-    if (size == 0) throw ShapeError("pmap: the mapped arguments have 0 rows; at least 1 is needed");
+    if (size < 1) throw ShapeError(cat("pmap: the mapped arguments have ", size, " rows; at least 1 is needed"));
     i64 outer = 1;  // regions nest: their devices multiply
     for (const core::Axis& a : core::axis_env())
       if (a.kind != core::Axis::Kind::vmap) outer *= a.size;
-    if (size * outer > device_count())
+    if (size > device_count() || size * outer > device_count())
       throw ShardingError(
           cat("pmap: ", size, outer > 1 ? cat(" rows inside regions over ", outer, " devices") : " rows", " need ",
               size * outer, " devices, there are ", device_count(), "\nfix: set_device_count(", size * outer, ")"));
@@ -215,8 +215,8 @@ class ShardMapCore final : public RegionCore {
   void add_arguments(const RegionCall& call, std::span<const Array> leaves, ShardMapParams& p, Arrays& operands,
                      ir::Types& local, std::vector<bool>& given) const {
     if (options_.in.size() != call.args.size())
-      throw ShardingError(
-          cat("shard_map: in has ", options_.in.size(), " specs, the call has ", call.args.size(), " arguments"));
+      throw ShardingError(cat("shard_map: in has ", base::counted(options_.in.size(), "spec"), ", the call has ",
+                              base::counted(call.args.size(), "argument")));
     std::size_t next = 0;
     for (std::size_t i = 0; i < call.args.size(); ++i) {
       for (const std::string& path : leaf_paths(call.args[i], cat("args[", i, "]"))) {

@@ -45,6 +45,12 @@ void append(std::string& out, unsigned long long value) {
   out.append(buffer, result.ptr);
 }
 
+std::string counted(std::size_t count, std::string_view noun) {
+  if (count == 1) return cat("1 ", noun);
+  if (noun.ends_with('y')) return cat(count, " ", noun.substr(0, noun.size() - 1), "ies");
+  return cat(count, " ", noun, "s");
+}
+
 std::string listing(const std::vector<std::string>& items) {
   std::string out;
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -93,6 +99,7 @@ static std::string short_function(std::string_view name) {
   const std::size_t paren =
       name.find('(', name.find("operator()") == std::string_view::npos ? 0 : name.find("operator()") + 10);
   std::string_view head = name.substr(0, paren);
+  if (head.starts_with("<lambda") || head.find("(anonymous class)") != std::string_view::npos) return "a lambda";
   const std::size_t space = head.rfind(' ');
   if (space != std::string_view::npos) head = head.substr(space + 1);
   while (!head.empty() && (head.front() == '*' || head.front() == '&')) head.remove_prefix(1);

@@ -40,6 +40,8 @@ std::string cat(const T&... parts) {
   (append(out, parts), ...);
   return out;
 }
+// "1 argument", "2 arguments", "3 entries"
+std::string counted(std::size_t count, std::string_view noun);
 // "a, b and c"
 std::string listing(const std::vector<std::string>& items);
 // The candidate nearest to `word` when it is a likely misspelling, else empty.

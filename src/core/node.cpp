@@ -102,7 +102,10 @@ bool adjacent(const Concrete& c) {
 runtime::BufferPtr whole_buffer(const Array& a) {
   const Type& type = type_of(a);
   const Concrete* c = concrete(a);
-  if (!c) throw TraceError(base::cat("the value of a traced array is not known", base::at(current_location())));
+  if (!c) {
+    check_alive("read", a);
+    throw TraceError(base::cat("the value of a traced array is not known", base::at(current_location())));
+  }
   if (c->donated)
     throw ExecutionError(base::cat("an array ", ir::to_string(type), " that was donated is used again",
                                    base::at(current_location()), c->donated_where));

@@ -67,16 +67,18 @@ WithAxes::WithAxes(std::vector<Axis> added) : count_(added.size()) {
 }
 WithAxes::~WithAxes() { axes.resize(axes.size() - count_); }
 
-namespace {
-void check_alive(const Op& op, const Array& a) {
+void check_alive(std::string_view who, const Array& a) {
   if (!a.node()->is_tracer) return;
   const auto& t = static_cast<const Tracer&>(*a.node());
   if (t.life->alive) return;
-  throw TraceError(base::cat(op.name, ": a value ", ir::to_string(t.type), " of `", t.life->name,
+  const std::string made = base::at(t.made);
+  throw TraceError(base::cat(who, ": a value ", ir::to_string(t.type), " of `", t.life->name,
                              "` was used after that trace had ended", base::at(current_location()),
-                             t.made.line() ? "\n    made" + base::at(t.made).substr(1) : ""));
+                             made.empty() ? "" : "\n    made" + made.substr(4),
+                             "\nfix: return it from the traced function"));
 }
 
+namespace {
 bool same_varying(std::span<const Array> in) {
   for (std::size_t i = 1; i < in.size(); ++i)
     if (!(in[i].node()->type.varying == in[0].node()->type.varying)) return false;
@@ -93,7 +95,7 @@ Array make_varying(const Array& a, const AxisNames& names) {
 Arrays bind(const Op& op, std::span<const Array> in, Params params) {
   for (const Array& a : in) {
     type_of(a);
-    check_alive(op, a);
+    check_alive(op.name, a);
   }
   if (op.traits.own_varying || op.kind == ir::OpKind::higher_order || same_varying(in))
     return current_trace().process(op, in, params);

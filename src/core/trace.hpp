@@ -42,6 +42,9 @@ class WithTrace {   // sets the current trace for a scope, also when user code t
   Trace* saved_;
 };
 
+// Throws TraceError for a tracer whose trace has ended; `who` uses it.
+void check_alive(std::string_view who, const Array& a);
+
 // Applies an operation: checks for dead tracers, makes typed-varying operands agree, asks the current trace.
 Arrays bind(const Op& op, std::span<const Array> in, Params params = {});
 inline Array bind1(const Op& op, std::initializer_list<Array> in, Params params = {}) {

@@ -56,7 +56,7 @@ i64 padded_size(i64 size, i64 low, i64 high) {
 
 void check_axis(const ir::Op& op, int axis, const Type& type) {
   if (axis < 0 || axis >= type.shape.rank())
-    throw ShapeError(cat(op.name, ": axis ", axis, " is out of range for ", ir::to_string(type)));
+    throw ShapeError(cat(op.name, ": axis ", axis, " of ", ir::to_string(type), " does not exist"));
 }
 void check_axes(const ir::Op& op, const std::vector<int>& axes, const Type& type) {
   for (std::size_t i = 0; i < axes.size(); ++i) {

@@ -31,7 +31,7 @@ int shifted(const BatchArgs& args, int dim) { return args.batched[0] ? dim + 1 :
 
 void check_dim(const char* name, const Type& x, int dim, int rank) {
   if (dim >= 0 && dim < rank) return;
-  throw ShapeError(cat(name, ": axis ", dim, " is out of range for ", ir::to_string(x)));
+  throw ShapeError(cat(name, ": axis ", dim, " of ", ir::to_string(x), " does not exist"));
 }
 
 // The only operand; `size` is that of the group of devices.

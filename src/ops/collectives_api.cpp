@@ -49,7 +49,7 @@ void check_varies(std::string_view who, const Array& x, const Axes& axes) {
 int wrapped_axis(std::string_view who, const Array& x, int axis, int rank) {
   const int wrapped = axis < 0 ? axis + rank : axis;
   if (wrapped < 0 || wrapped >= rank)
-    throw ShapeError(cat(who, ": axis ", axis, " is out of range for ", ir::to_string(core::type_of(x)),
+    throw ShapeError(cat(who, ": axis ", axis, " of ", ir::to_string(core::type_of(x)), " does not exist",
                          base::at(core::current_location())));
   return wrapped;
 }

@@ -201,7 +201,7 @@ Array reshape(const Array& x, const Dims& shape) {
 }
 Array expand_dims(const Array& x, int axis) {
   if (axis < 0 || axis > x.rank())
-    throw ShapeError(base::cat("expand_dims: axis ", axis, " is out of range for ", ir::to_string(core::type_of(x)),
+    throw ShapeError(base::cat("expand_dims: axis ", axis, " of ", ir::to_string(core::type_of(x)), " does not exist",
                                base::at(core::current_location())));
   Dims shape = x.shape();
   shape.insert(axis, 1);

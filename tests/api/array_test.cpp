@@ -127,7 +127,7 @@ TEST(Array, TracedValuesCannotBeRead) {
   EXPECT_EQ(first_line(text), "item: f32[]* has no value inside `jit`");
   EXPECT_NE(text.find("(array_test.cpp:"), std::string::npos) << text;
   EXPECT_EQ(text.substr(text.rfind('\n') + 1),
-            "fix: use cond or while_loop to act on a traced value, or return it and read it outside");
+            "fix: choose by a traced value with where, or return it and read it outside");
 }
 
 TEST(Array, ValuesAreConcreteUnderGrad) {

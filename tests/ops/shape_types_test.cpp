@@ -59,7 +59,7 @@ TEST(ShapeTypes, Making) {
        "ShapeError: full: shape (1099511627776, 1099511627776, 0) has too many elements"},
       {iota, {}, Iota{Dtype::i8, {2, 3}, 1}, "i8[2,3]"},
       {iota, {}, Iota{Dtype::b8, {2}, 0}, "DtypeError: iota: takes integers, floats and complex numbers, not bool[2]"},
-      {iota, {}, Iota{Dtype::i32, {2}, 1}, "ShapeError: iota: axis 1 is out of range for i32[2]"},
+      {iota, {}, Iota{Dtype::i32, {2}, 1}, "ShapeError: iota: axis 1 of i32[2] does not exist"},
       {broadcast_in_dim, {weak}, BroadcastInDim{{2, 4, 3}, {0, 2}}, "f32[2,4,3]*"},
       {broadcast_in_dim,
        {f},
@@ -85,7 +85,7 @@ TEST(ShapeTypes, Moving) {
       {ops::transpose, {f}, Transpose{{1, 0}}, "f32[3,2]"},
       {ops::transpose, {f}, Transpose{{0}}, "ShapeError: transpose: permutation has 1 entries for f32[2,3]"},
       {ops::transpose, {f}, Transpose{{0, 0}}, "ShapeError: transpose: axis 0 of f32[2,3] is named twice"},
-      {ops::transpose, {f}, Transpose{{0, 2}}, "ShapeError: transpose: axis 2 is out of range for f32[2,3]"},
+      {ops::transpose, {f}, Transpose{{0, 2}}, "ShapeError: transpose: axis 2 of f32[2,3] does not exist"},
       {ops::slice, {f}, SliceParams{{0, 1}, {2, 3}, {1, 2}}, "f32[2,1]"},
       {ops::slice,
        {f},
@@ -180,7 +180,7 @@ TEST(ShapeTypes, Indexing) {
       {ops::sort, {f}, Sort{0, 2}, "ShapeError: sort: 2 keys for 1 operands"},
       {ops::sort, {f, s}, Sort{0, 1}, "ShapeError: sort: operands f32[2,3] and f32[] have different shapes"},
       {ops::sort, {c}, Sort{0, 1}, "DtypeError: sort: takes bool, integers and floats, not c64[2,3]"},
-      {ops::sort, {s}, Sort{0, 1}, "ShapeError: sort: axis 0 is out of range for f32[]"},
+      {ops::sort, {s}, Sort{0, 1}, "ShapeError: sort: axis 0 of f32[] does not exist"},
   };
   check(table);
 }
@@ -195,7 +195,7 @@ TEST(ShapeTypes, Reducing) {
        Reduce{{0}},
        "DtypeError: reduce_sum: takes integers, floats and complex numbers, not bool[2,3]"},
       {reduce_sum, {f}, Reduce{{1, 0}}, "ShapeError: reduce_sum: axes of f32[2,3] are not in increasing order"},
-      {reduce_sum, {f}, Reduce{{2}}, "ShapeError: reduce_sum: axis 2 is out of range for f32[2,3]"},
+      {reduce_sum, {f}, Reduce{{2}}, "ShapeError: reduce_sum: axis 2 of f32[2,3] does not exist"},
       {reduce_max, {c}, Reduce{{0}}, "DtypeError: reduce_max: takes bool, integers and floats, not c64[2,3]"},
       {reduce_and, {i}, Reduce{{0}}, "DtypeError: reduce_and: takes bool, not i32[2,3]"},
       {argmax, {type("i32", {2}, true)}, ArgReduce{0, Dtype::i32}, "i32[]"},
