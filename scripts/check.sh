@@ -23,7 +23,7 @@ mapfile -t internal < <(printf '%s\n' "${sources[@]}" | grep '^src/')
 include_direction() {
   awk '
     BEGIN {
-      n = split("base|ir|runtime|core|interp|ops|spmd backend/reference backend/native backend/pjrt|api|" \
+      n = split("jit base|ir|runtime|core|interp|ops|spmd backend/reference backend/codegen|backend/native backend/pjrt|api|" \
                 "nn optim ckpt data train", layers, "|")
       for (i = 1; i <= n; ++i) {
         m = split(layers[i], folders, " ")

@@ -1,0 +1,616 @@
+// The loops of a kernel. Stack slots hold counters and accumulators; LLVM turns them into registers.
+#include <algorithm>
+#include <map>
+
+#include "backend/codegen/loop.hpp"
+#include "backend/codegen/pointwise.hpp"
+#include "base/text.hpp"
+#include <unisono/error.hpp>
+
+namespace uni::codegen {
+
+using base::cat;
+
+namespace {
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+std::string memory_type(Dtype d) {
+  switch (d) {
+    case Dtype::b8:
+      return "i8";
+    case Dtype::f16:
+      return "half";
+    case Dtype::bf16:
+      return "i16";
+    default:
+      return Writer::type(*kind_of(d), 1);
+  }
+}
+std::string memory_suffix(Dtype d) {
+  const std::string t = memory_type(d);
+  return t == "half" ? "f16" : t == "float" ? "f32" : t == "double" ? "f64" : t;
+}
+std::string vector_of(const std::string& scalar, int lanes) {
+  return lanes == 1 ? scalar : cat("<", lanes, " x ", scalar, ">");
+}
+
+// Which columns a body works on: at `column`, so many lanes, all of them or those of a mask.
+struct Body {
+  std::string column;
+  std::string mask;  // empty: all lanes
+  int unroll = 0;    // which accumulator
+  std::vector<Val> made;
+};
+
+class Emitter_ {
+ public:
+  explicit Emitter_(const Loop& loop) : l_(loop), lanes_(choose_lanes()) { analyse(); }
+
+  KernelText run() {
+    std::string prologue;
+    for (int a = 0; a < l_.arguments; ++a) {
+      prologue += cat("  %q", a, " = getelementptr ptr, ptr %args, i64 ", a, "\n");
+      prologue += cat("  %p", a, " = load ptr, ptr %q", a, "\n");
+    }
+    begin_folds();
+    if (l_.flat()) {
+      row();
+    } else {
+      counted("%r0", "%r1", 1, [&](const std::string& r) {
+        row_index_ = r;
+        row();
+      });
+    }
+    end_folds();
+    KernelText out;
+    out.text = cat("(ptr %args, i64 %r0, i64 %r1, i64 %c0, i64 %c1, i64 %chunk) #0 {\nentry:\n", w_.entry, prologue,
+                   "  br label %start\nstart:\n", w_.body, "  ret void\n}\n");
+    for (const std::string& d : w_.declarations) out.declarations += d + "\n";
+    return out;
+  }
+
+ private:
+  // 64-byte vectors of the widest element on every processor, so that all of them add in the same order.
+  int choose_lanes() const {
+    int widest = 4;
+    for (const Node& n : l_.nodes) widest = std::max(widest, std::min(8, static_cast<int>(itemsize(n.dtype))));
+    return 64 / widest;
+  }
+
+  const Node& node(int n) const { return l_.nodes[at(n)]; }
+  i64 column_stride(const Access& a) const { return a.strides.back(); }
+
+  // ---- analysis: what varies along columns, in which pass a value is complete, what is kept between passes
+  void analyse() {
+    const std::size_t n = l_.nodes.size();
+    by_row_.resize(n, false);
+    level_.resize(n, 0);
+    first_.resize(n, -1);
+    scratch_.resize(n);
+    scalars_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const Node& x = l_.nodes[i];
+      bool constant_in_row = x.kind != Node::Kind::load && x.kind != Node::Kind::iota;
+      if (!constant_in_row) constant_in_row = column_stride(x.access) == 0;
+      for (int k : x.in) {
+        constant_in_row = constant_in_row && by_row_[at(k)];
+        level_[i] = std::max(level_[i], level_[at(k)]);
+      }
+      if (x.kind == Node::Kind::reduce) {
+        constant_in_row = true;
+        ++level_[i];
+      }
+      by_row_[i] = constant_in_row;
+      levels_ = std::max(levels_, level_[i]);
+    }
+    for (int level = 0; level <= levels_; ++level)
+      for (int root : roots(level)) reach(root, level);
+  }
+  // What a pass computes along the columns.
+  std::vector<int> roots(int level) const {
+    std::vector<int> out;
+    for (const Store& s : l_.stores)
+      if (level_[at(s.node)] == level && !row_store(s)) out.push_back(s.node);
+    for (const Fold& f : l_.folds)
+      if (level_[at(f.node)] == level && !by_row_[at(f.node)]) out.push_back(f.node);
+    for (std::size_t i = 0; i < l_.nodes.size(); ++i)
+      if (l_.nodes[i].kind == Node::Kind::reduce && level_[i] == level + 1) out.push_back(l_.nodes[i].in[0]);
+    return out;
+  }
+  // A value of one element per row. A value per row may also be stored along the columns.
+  bool row_store(const Store& s) const { return by_row_[at(s.node)] && column_stride(s.access) == 0; }
+
+  // Values that a later pass needs again are computed again when that is cheap, else kept in the row's scratch memory.
+  void reach(int n, int level) {
+    if (by_row_[at(n)] || node(n).kind == Node::Kind::load) return;
+    if (first_[at(n)] >= 0 && first_[at(n)] < level) {
+      if (!scratch_[at(n)].empty()) return;
+      constexpr i64 room = 1 << 16;  // bytes of stack in all
+      const i64 bytes = (l_.columns + lanes_) * 8;
+      if (!l_.flat() && cost(n) > 6 && scratch_bytes_ + bytes <= room) {
+        scratch_bytes_ += bytes;
+        scratch_[at(n)] = w_.slot(*kind_of(node(n).dtype), 1, (l_.columns + lanes_ - 1) / lanes_ * lanes_);
+        return;
+      }
+    }
+    if (first_[at(n)] < 0) first_[at(n)] = level;
+    for (int k : node(n).in) reach(k, level);
+  }
+  int cost(int n) const {
+    if (by_row_[at(n)]) return 0;
+    const Node& x = node(n);
+    int sum = x.kind == Node::Kind::map ? (x.call ? 100 : cost_of(*x.op)) : 1;
+    for (int k : x.in) sum += cost(k);
+    return std::min(sum, 1000);
+  }
+
+  // ---- control flow
+  template <class Fn>
+  void counted(const std::string& begin, const std::string& end, i64 step, const Fn& fn) {
+    const std::string i = w_.slot(Kind::i64, 1), test = w_.label(), body = w_.label(), done = w_.label();
+    w_.line(cat("store i64 ", begin, ", ptr ", i));
+    w_.jump(test);
+    w_.begin(test);
+    const Val v = w_.value(Kind::i64, 1, cat("load i64, ptr ", i));
+    const Val more = w_.value(Kind::i1, 1, cat("icmp slt i64 ", v.name, ", ", end));
+    w_.branch(more, body, done);
+    w_.begin(body);
+    fn(v.name);
+    const Val next = w_.value(Kind::i64, 1, cat("add i64 ", v.name, ", ", step));
+    w_.line(cat("store i64 ", next.name, ", ptr ", i));
+    w_.jump(test);
+    w_.begin(done);
+  }
+  Val number(i64 v) { return w_.literal_bits(static_cast<std::uint64_t>(v), Kind::i64, 1); }
+  Val named(const std::string& name, Kind kind = Kind::i64, int lanes = 1) { return {&w_, name, kind, lanes}; }
+
+  // ---- rows
+  void row() {
+    // Positions along the row dimensions, the last one fastest.
+    position_.assign(l_.rows.size(), number(0));
+    if (!l_.flat() && !l_.rows.empty()) {
+      Val rest = named(row_index_);
+      for (std::size_t d = l_.rows.size(); d-- > 0;) {
+        if (d == 0) {
+          position_[0] = rest;
+          break;
+        }
+        const Val size = number(l_.rows[d]);
+        position_[d] = w_.value(Kind::i64, 1, cat("urem i64 ", rest.name, ", ", size.name));
+        rest = w_.value(Kind::i64, 1, cat("udiv i64 ", rest.name, ", ", size.name));
+      }
+    }
+    row_places_.clear();
+    for (Val& v : scalars_) v = Val{};
+    for (int level = 0; level <= levels_; ++level) {
+      if (!roots(level).empty()) columns(level);
+      finish_reductions(level + 1);
+    }
+    for (const Store& s : l_.stores)
+      if (row_store(s)) write(place(s.argument, s.access, node(s.node).dtype), scalar(s.node), node(s.node).dtype, "");
+    for (std::size_t f = 0; f < l_.folds.size(); ++f)
+      if (by_row_[at(l_.folds[f].node)]) {
+        const Fold& fold = l_.folds[f];
+        const Kind kind = *kind_of(node(fold.node).dtype);
+        const std::string type = Writer::type(kind, 1);
+        const Val sum = w_.value(kind, 1, cat("load ", type, ", ptr ", fold_slot_[f]));
+        const Val next = combine(*fold.op, node(fold.node).dtype, sum, scalar(fold.node));
+        w_.line(cat("store ", type, " ", next.name, ", ptr ", fold_slot_[f]));
+      }
+  }
+
+  // offset + sum(position * stride) over the row dimensions
+  Val row_offset(const Access& a) {
+    const auto known = std::find_if(row_places_.begin(), row_places_.end(), [&](const auto& p) { return p.first == a; });
+    if (known != row_places_.end()) return known->second;
+    Val sum = number(a.offset);
+    for (std::size_t d = 0; d < l_.rows.size(); ++d)
+      if (a.strides[d] != 0) sum = sum + position_[d] * number(a.strides[d]);
+    row_places_.emplace_back(a, sum);
+    return sum;
+  }
+  std::string place(int argument, const Access& a, Dtype dtype) {
+    return w_.value(Kind::i64, 1, cat("getelementptr ", memory_type(dtype), ", ptr %p", argument, ", i64 ",
+                                      row_offset(a).name)).name;
+  }
+
+  // A value that is constant along the columns.
+  Val scalar(int n) {
+    if (!scalars_[at(n)].name.empty()) return scalars_[at(n)];
+    const Node& x = node(n);
+    Val v;
+    switch (x.kind) {
+      case Node::Kind::constant:
+        v = literal(x, 1);
+        break;
+      case Node::Kind::load:
+        v = read(place(x.argument, x.access, x.dtype), x.dtype, 1, "");
+        break;
+      case Node::Kind::iota:
+        v = counter(row_offset(x.access), x.dtype);
+        break;
+      case Node::Kind::map: {
+        std::vector<Val> in;
+        for (int k : x.in) in.push_back(scalar(k));
+        v = map(x, in);
+        break;
+      }
+      case Node::Kind::reduce:
+        throw InternalError("codegen: a reduction is used before its pass");
+    }
+    return scalars_[at(n)] = v;
+  }
+  Val literal(const Node& x, int lanes) {
+    switch (x.dtype) {
+      case Dtype::f16:
+      case Dtype::bf16:
+        return w_.literal(x.value.to_double(), Kind::f32, lanes);
+      default:
+        return w_.literal_bits(x.value.low, *kind_of(x.dtype), lanes);
+    }
+  }
+  Val counter(const Val& index, Dtype dtype) {
+    const Kind kind = *kind_of(dtype);
+    if (kind == Kind::i1) return compare("ne", index, integer(0, index, Kind::i64));
+    if (is_real(kind)) return rounded(cast("sitofp", index, kind), dtype);
+    return cast("trunc", index, kind);
+  }
+  Val map(const Node& x, const std::vector<Val>& in) {
+    std::vector<Dtype> dtypes;
+    for (int k : x.in) dtypes.push_back(node(k).dtype);
+    const auto by_call = [&] { return call(x, dtypes, in); };
+    const MapContext context{*x.params, dtypes, x.dtype, by_call};
+    const Emitter emit = find_emitter(*x.op, *x.params, dtypes, x.dtype);
+    return emit ? rounded(emit(in, context), x.dtype) : by_call();
+  }
+  // Lanes go through memory.
+  Val call(const Node& x, const std::vector<Dtype>& dtypes, const std::vector<Val>& in) {
+    if (!x.call) throw InternalError(cat("codegen: no way to compute ", x.op->name));
+    const int lanes = in[0].lanes;
+    const std::string pointers = raw_slot("ptr", static_cast<i64>(in.size()));
+    for (std::size_t k = 0; k < in.size(); ++k) {
+      const std::string slot = raw_slot(memory_type(dtypes[k]), lanes);
+      write(slot, in[k], dtypes[k], "");
+      const Val p = w_.value(Kind::i64, 1, cat("getelementptr ptr, ptr ", pointers, ", i64 ", k));
+      w_.line(cat("store ptr ", slot, ", ptr ", p.name));
+    }
+    const std::string out = raw_slot(memory_type(x.dtype), lanes);
+    const auto address = [](auto p) { return reinterpret_cast<std::uintptr_t>(p); };
+    w_.line(cat("call void inttoptr (i64 ", address(x.call), " to ptr)(ptr ", out, ", ptr ", pointers, ", i64 ", lanes,
+                ", ptr inttoptr (i64 ", address(x.call_data), " to ptr))"));
+    return read(out, x.dtype, lanes, "");
+  }
+  std::string raw_slot(const std::string& type, i64 count) {
+    const std::string name = w_.fresh();
+    w_.entry += cat("  ", name, " = alloca ", type, ", i64 ", count, ", align 64\n");
+    return name;
+  }
+
+  // ---- memory
+  Val widened(const std::string& loaded, Dtype dtype, int lanes) {
+    const std::string memory = vector_of(memory_type(dtype), lanes);
+    if (dtype == Dtype::b8)
+      return w_.value(Kind::i1, lanes, cat("icmp ne ", memory, " ", loaded, ", ", lanes == 1 ? "0" : "zeroinitializer"));
+    if (dtype == Dtype::f16)
+      return w_.value(Kind::f32, lanes, cat("fpext ", memory, " ", loaded, " to ", Writer::type(Kind::f32, lanes)));
+    if (dtype == Dtype::bf16) {
+      const Val bits = cast("zext", named(loaded, Kind::i16, lanes), Kind::i32);
+      return bitcast(shift_left(bits, integer(16, bits, Kind::i32)), Kind::f32);
+    }
+    return named(loaded, *kind_of(dtype), lanes);
+  }
+  Val read(const std::string& from, Dtype dtype, int lanes, const std::string& mask) {
+    const std::string memory = vector_of(memory_type(dtype), lanes), name = w_.fresh();
+    if (mask.empty()) {
+      w_.line(cat(name, " = load ", memory, ", ptr ", from, ", align ", itemsize(dtype)));
+    } else {
+      const std::string f = cat("@llvm.masked.load.v", lanes, memory_suffix(dtype), ".p0");
+      w_.declarations.insert(cat("declare ", memory, " ", f, "(ptr, i32, <", lanes, " x i1>, ", memory, ")"));
+      w_.line(cat(name, " = call ", memory, " ", f, "(ptr ", from, ", i32 ", itemsize(dtype), ", <", lanes, " x i1> ",
+                  mask, ", ", memory, " zeroinitializer)"));
+    }
+    return widened(name, dtype, lanes);
+  }
+  std::string narrowed(const Val& v, Dtype dtype) {
+    const std::string memory = vector_of(memory_type(dtype), v.lanes);
+    const std::string type = Writer::type(v.kind, v.lanes);
+    const std::string name = w_.fresh();
+    if (dtype == Dtype::b8) {
+      w_.line(cat(name, " = zext ", type, " ", v.name, " to ", memory));
+    } else if (dtype == Dtype::f16) {
+      w_.line(cat(name, " = fptrunc ", type, " ", v.name, " to ", memory));
+    } else if (dtype == Dtype::bf16) {
+      const Val bits = bitcast(v, Kind::i32);
+      return cast("trunc", shift_right(bits, integer(16, bits, Kind::i32), false), Kind::i16).name;
+    } else {
+      return v.name;
+    }
+    return name;
+  }
+  void write(const std::string& to, const Val& v, Dtype dtype, const std::string& mask, bool stream = false) {
+    const std::string memory = vector_of(memory_type(dtype), v.lanes), bits = narrowed(v, dtype);
+    if (mask.empty()) {
+      w_.line(cat("store ", memory, " ", bits, ", ptr ", to, ", align ",
+                  stream ? 64 : static_cast<int>(itemsize(dtype)), stream ? ", !nontemporal !0" : ""));
+      return;
+    }
+    const std::string f = cat("@llvm.masked.store.v", v.lanes, memory_suffix(dtype), ".p0");
+    w_.declarations.insert(cat("declare void ", f, "(", memory, ", ptr, i32, <", v.lanes, " x i1>)"));
+    w_.line(cat("call void ", f, "(", memory, " ", bits, ", ptr ", to, ", i32 ", itemsize(dtype), ", <", v.lanes,
+                " x i1> ", mask, ")"));
+  }
+  // Lanes column, column + 1, ... times a stride, as vector of i64.
+  Val lane_offsets(const std::string& column, i64 stride) {
+    std::string lanes;
+    for (int k = 0; k < lanes_; ++k) lanes += cat(k ? ", " : "<", "i64 ", k * stride);
+    const Val first = named(column) * number(stride);
+    return w_.splat(first, lanes_) + named(lanes + ">", Kind::i64, lanes_);
+  }
+  Val gather(const std::string& base, Dtype dtype, i64 stride, const Body& b) {
+    const std::string memory = vector_of(memory_type(dtype), lanes_);
+    const Val offsets = lane_offsets(b.column, stride);
+    const std::string pointers = w_.fresh(), name = w_.fresh();
+    w_.line(cat(pointers, " = getelementptr ", memory_type(dtype), ", ptr ", base, ", <", lanes_, " x i64> ",
+                offsets.name));
+    const std::string f = cat("@llvm.masked.gather.v", lanes_, memory_suffix(dtype), ".v", lanes_, "p0");
+    w_.declarations.insert(
+        cat("declare ", memory, " ", f, "(<", lanes_, " x ptr>, i32, <", lanes_, " x i1>, ", memory, ")"));
+    w_.line(cat(name, " = call ", memory, " ", f, "(<", lanes_, " x ptr> ", pointers, ", i32 ", itemsize(dtype), ", <",
+                lanes_, " x i1> ", b.mask.empty() ? "splat (i1 true)" : b.mask, ", ", memory, " zeroinitializer)"));
+    return widened(name, dtype, lanes_);
+  }
+
+  // ---- columns
+  void columns(int level) {
+    begin_reductions(level + 1);
+    // What is constant along the row is prepared in front of the loop.
+    bases_.clear();
+    splats_.clear();
+    prepared_ = level;
+    for (int root : roots(level)) prepare(root, level);
+    for (std::size_t s = 0; s < l_.stores.size(); ++s)
+      if (in_pass(l_.stores[s], level))
+        bases_[-1 - static_cast<int>(s)] = place(l_.stores[s].argument, l_.stores[s].access, node(l_.stores[s].node).dtype);
+    if (l_.flat()) {
+      const Val count = named("%c1") - named("%c0");
+      const Val main = count & number(-lanes_);
+      const Val end = named("%c0") + main;
+      counted("%c0", end.name, lanes_, [&](const std::string& c) { body(level, {c, "", 0, {}}); });
+      const Val rest = count - main;
+      const std::string tail = w_.label(), done = w_.label();
+      w_.branch(compare("sgt", rest, number(0)), tail, done);
+      w_.begin(tail);
+      const Val mask = compare("slt", lane_offsets("0", 1), w_.splat(rest, lanes_));
+      body(level, {end.name, mask.name, 0, {}});
+      w_.jump(done);
+      w_.begin(done);
+      return;
+    }
+    const i64 whole = l_.columns / lanes_ * lanes_, rest = l_.columns - whole;
+    if (l_.has_row_reduction()) {
+      const i64 unroll = whole >= 8 * lanes_ ? unroll_of(level) : 1;
+      const i64 unrolled = whole / (unroll * lanes_) * unroll * lanes_;
+      if (unrolled > 0)
+        counted("0", cat(unrolled), unroll * lanes_, [&](const std::string& c) {
+          for (int u = 0; u < unroll; ++u)
+            body(level, {u ? (named(c) + number(u * lanes_)).name : c, "", u, {}});
+        });
+      if (whole > unrolled)
+        counted(cat(unrolled), cat(whole), lanes_, [&](const std::string& c) { body(level, {c, "", 0, {}}); });
+      if (rest) body(level, {cat(whole), first_lanes(rest), 0, {}});
+      return;
+    }
+    if (whole > 0) {
+      const Val end = rest ? w_.intrinsic("smin", Kind::i64, {named("%c1"), number(whole)}) : named("%c1");
+      counted("%c0", end.name, lanes_, [&](const std::string& c) { body(level, {c, "", 0, {}}); });
+    }
+    if (rest == 0) return;
+    const std::string tail = w_.label(), done = w_.label();
+    w_.branch(compare("eq", named("%c1"), number(l_.columns)), tail, done);
+    w_.begin(tail);
+    body(level, {cat(whole), first_lanes(rest), 0, {}});
+    w_.jump(done);
+    w_.begin(done);
+  }
+  std::string first_lanes(i64 n) const {
+    std::string mask;
+    for (int k = 0; k < lanes_; ++k) mask += cat(k ? ", " : "<", "i1 ", k < n ? "true" : "false");
+    return mask + ">";
+  }
+  bool in_pass(const Store& s, int level) const { return !row_store(s) && level_[at(s.node)] == level; }
+  // Sums of little else wait for each other; several at once do not.
+  i64 unroll_of(int level) const {
+    int work = 0;
+    for (int root : roots(level)) work += cost(root);
+    return work <= 8 ? 4 : 1;
+  }
+
+  void prepare(int n, int level) {
+    if (by_row_[at(n)]) {
+      if (!splats_.contains(n)) splats_[n] = w_.splat(scalar(n), lanes_);
+      return;
+    }
+    if (kept_before(n, level)) return;
+    const Node& x = node(n);
+    if (x.kind == Node::Kind::load && !bases_.contains(n)) bases_[n] = place(x.argument, x.access, x.dtype);
+    if (x.kind == Node::Kind::iota) row_offset(x.access);
+    for (int k : x.in) prepare(k, level);
+  }
+  bool kept_before(int n, int level) const { return !scratch_[at(n)].empty() && first_[at(n)] < level; }
+
+  Val vector(int n, int level, Body& b) {
+    if (by_row_[at(n)]) return splats_.at(n);
+    if (!b.made[at(n)].name.empty()) return b.made[at(n)];
+    const Node& x = node(n);
+    const Kind kind = *kind_of(x.dtype);
+    const auto scratch_place = [&] {
+      return w_.value(Kind::i64, 1, cat("getelementptr ", Writer::type(kind, 1), ", ptr ", scratch_[at(n)], ", i64 ",
+                                        b.column)).name;
+    };
+    Val v;
+    if (kept_before(n, level)) {
+      v = w_.value(kind, lanes_, cat("load ", Writer::type(kind, lanes_), ", ptr ", scratch_place(), ", align 8"));
+    } else if (x.kind == Node::Kind::load) {
+      const i64 stride = column_stride(x.access);
+      if (stride != 1) {
+        v = gather(bases_.at(n), x.dtype, stride, b);
+      } else {
+        const Val p = w_.value(Kind::i64, 1, cat("getelementptr ", memory_type(x.dtype), ", ptr ", bases_.at(n),
+                                                 ", i64 ", b.column));
+        v = read(p.name, x.dtype, lanes_, b.mask);
+      }
+    } else if (x.kind == Node::Kind::iota) {
+      v = counter(w_.splat(row_offset(x.access), lanes_) + lane_offsets(b.column, column_stride(x.access)), x.dtype);
+    } else {
+      std::vector<Val> in;
+      for (int k : x.in) in.push_back(vector(k, level, b));
+      v = map(x, in);
+    }
+    if (!scratch_[at(n)].empty() && first_[at(n)] == level)
+      w_.line(cat("store ", Writer::type(kind, lanes_), " ", v.name, ", ptr ", scratch_place(), ", align 8"));
+    return b.made[at(n)] = v;
+  }
+
+  // Everything is read before anything is written: results may lie where operands lie.
+  void body(int level, Body b) {
+    b.made.resize(l_.nodes.size());
+    for (int root : roots(level)) vector(root, level, b);
+    for (std::size_t i = 0; i < l_.nodes.size(); ++i)
+      if (l_.nodes[i].kind == Node::Kind::reduce && level_[i] == level + 1) accumulate(static_cast<int>(i), level, b);
+    for (std::size_t f = 0; f < l_.folds.size(); ++f)
+      if (!by_row_[at(l_.folds[f].node)] && level_[at(l_.folds[f].node)] == level) fold(f, level, b);
+    for (std::size_t s = 0; s < l_.stores.size(); ++s) {
+      const Store& store = l_.stores[s];
+      if (!in_pass(store, level)) continue;
+      const Dtype dtype = node(store.node).dtype;
+      const Val p = w_.value(Kind::i64, 1, cat("getelementptr ", memory_type(dtype), ", ptr ",
+                                               bases_.at(-1 - static_cast<int>(s)), ", i64 ", b.column));
+      write(p.name, vector(store.node, level, b), dtype, b.mask, l_.stream && b.mask.empty());
+    }
+  }
+
+  // ---- reductions along the columns
+  static constexpr int most_unrolled = 4;
+  void begin_reductions(int level) {
+    for (std::size_t i = 0; i < l_.nodes.size(); ++i) {
+      const Node& x = l_.nodes[i];
+      if (x.kind != Node::Kind::reduce || level_[i] != level) continue;
+      const Kind kind = *kind_of(x.dtype);
+      auto& slots = sum_slots_[static_cast<int>(i)];
+      for (int u = 0; u < most_unrolled; ++u) {
+        if (static_cast<int>(slots.size()) <= u) slots.push_back(w_.slot(kind, lanes_));
+        w_.line(cat("store ", Writer::type(kind, lanes_), " ", neutral(*x.op, x.dtype, w_, lanes_).name, ", ptr ",
+                    slots[at(u)]));
+      }
+    }
+  }
+  Val masked(const Val& v, const ir::Op& op, Dtype dtype, const Body& b) {
+    if (b.mask.empty()) return v;
+    return select(named(b.mask, Kind::i1, lanes_), v, neutral(op, dtype, w_, lanes_));
+  }
+  void accumulate(int n, int level, Body& b) {
+    const Node& x = node(n);
+    const Kind kind = *kind_of(x.dtype);
+    const std::string type = Writer::type(kind, lanes_), slot = sum_slots_.at(n)[at(b.unroll)];
+    const Val v = masked(vector(x.in[0], level, b), *x.op, x.dtype, b);
+    const Val sum = w_.value(kind, lanes_, cat("load ", type, ", ptr ", slot));
+    w_.line(cat("store ", type, " ", combine(*x.op, x.dtype, sum, v).name, ", ptr ", slot));
+  }
+  void finish_reductions(int level) {
+    for (std::size_t i = 0; i < l_.nodes.size(); ++i) {
+      const Node& x = l_.nodes[i];
+      if (x.kind != Node::Kind::reduce || level_[i] != level) continue;
+      const Kind kind = *kind_of(x.dtype);
+      std::vector<Val> parts;
+      for (const std::string& slot : sum_slots_.at(static_cast<int>(i)))
+        parts.push_back(w_.value(kind, lanes_, cat("load ", Writer::type(kind, lanes_), ", ptr ", slot)));
+      const auto join = [&](const Val& a, const Val& b) { return combine(*x.op, x.dtype, a, b); };
+      const Val all = join(join(parts[0], parts[1]), join(parts[2], parts[3]));
+      scalars_[i] = rounded(across(all, join), x.dtype);
+    }
+  }
+  // The halves of a vector joined until one lane is left.
+  template <class Fn>
+  Val across(Val v, const Fn& join) {
+    for (int half = v.lanes / 2; half >= 1; half /= 2) {
+      const auto part = [&](int from) {
+        std::string lanes;
+        for (int k = 0; k < half; ++k) lanes += cat(k ? ", " : "<", "i32 ", from + k);
+        const std::string type = Writer::type(v.kind, v.lanes);
+        if (half == 1) return w_.value(v.kind, 1, cat("extractelement ", type, " ", v.name, ", i64 ", from));
+        return w_.value(v.kind, half, cat("shufflevector ", type, " ", v.name, ", ", type, " poison, <", half,
+                                          " x i32> ", lanes, ">"));
+      };
+      v = join(part(0), part(half));
+    }
+    return v;
+  }
+
+  // ---- folds over the rows of a chunk
+  void begin_folds() {
+    for (const Fold& f : l_.folds) {
+      const Dtype dtype = node(f.node).dtype;
+      const Kind kind = *kind_of(dtype);
+      if (by_row_[at(f.node)]) {
+        fold_slot_.push_back(w_.slot(kind, 1));
+        w_.line(cat("store ", Writer::type(kind, 1), " ", neutral(*f.op, dtype, w_, 1).name, ", ptr ",
+                    fold_slot_.back()));
+        continue;
+      }
+      const Val first = named("%chunk") * number(l_.columns);
+      fold_slot_.push_back(w_.value(Kind::i64, 1, cat("getelementptr ", memory_type(dtype), ", ptr %p", f.argument,
+                                                      ", i64 ", first.name)).name);
+      const std::string base = fold_slot_.back();
+      counted(l_.has_row_reduction() ? "0" : "%c0", l_.has_row_reduction() ? cat(l_.columns) : "%c1", 1,
+              [&](const std::string& c) {
+                const Val p = w_.value(Kind::i64, 1, cat("getelementptr ", memory_type(dtype), ", ptr ", base, ", i64 ", c));
+                write(p.name, neutral(*f.op, dtype, w_, 1), dtype, "");
+              });
+    }
+  }
+  void fold(std::size_t f, int level, Body& b) {
+    const Fold& x = l_.folds[f];
+    const Dtype dtype = node(x.node).dtype;
+    const Val p = w_.value(Kind::i64, 1, cat("getelementptr ", memory_type(dtype), ", ptr ", fold_slot_[f], ", i64 ",
+                                             b.column));
+    const Val sum = read(p.name, dtype, lanes_, b.mask);
+    write(p.name, combine(*x.op, dtype, sum, vector(x.node, level, b)), dtype, b.mask);
+  }
+  void end_folds() {
+    for (std::size_t f = 0; f < l_.folds.size(); ++f) {
+      const Fold& x = l_.folds[f];
+      if (!by_row_[at(x.node)]) continue;
+      const Dtype dtype = node(x.node).dtype;
+      const Kind kind = *kind_of(dtype);
+      const Val sum = w_.value(kind, 1, cat("load ", Writer::type(kind, 1), ", ptr ", fold_slot_[f]));
+      const Val p = w_.value(Kind::i64, 1, cat("getelementptr ", memory_type(dtype), ", ptr %p", x.argument,
+                                               ", i64 %chunk"));
+      write(p.name, sum, dtype, "");
+    }
+  }
+
+  const Loop& l_;
+  Writer w_;
+  const int lanes_;
+  std::vector<bool> by_row_;           // constant along the columns
+  std::vector<int> level_, first_;     // pass in which a value can be complete; pass that computes it first
+  std::vector<std::string> scratch_;   // a row of it, kept between passes
+  i64 scratch_bytes_ = 0;
+  int levels_ = 0, prepared_ = 0;
+  std::string row_index_;
+  std::vector<Val> position_, scalars_;
+  std::vector<std::pair<Access, Val>> row_places_;
+  std::map<int, std::string> bases_;   // of loads; of stores by -1 - index
+  std::map<int, Val> splats_;
+  std::map<int, std::vector<std::string>> sum_slots_;
+  std::vector<std::string> fold_slot_;
+};
+}  // namespace
+
+KernelText emit(const Loop& loop) { return Emitter_(loop).run(); }
+bool can_emit(Dtype dtype) { return kind_of(dtype).has_value(); }
+bool can_emit(const ir::Op& op, const ir::Params& params, std::span<const Dtype> in, Dtype out) {
+  return find_emitter(op, params, in, out) != nullptr;
+}
+
+}  // namespace uni::codegen
