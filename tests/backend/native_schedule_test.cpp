@@ -57,6 +57,7 @@ class Local {
   int inputs() const { return program_.inputs; }
   bool split(int input) const { return !in_[static_cast<std::size_t>(input)].dims().empty(); }
   const Mesh& mesh() const { return mesh_; }
+  const ir::Program& program() const { return program_; }
   runtime::Handle<runtime::Executable> compile(runtime::Client& client) const {
     return client.compile({std::make_shared<const ir::Program>(program_), mesh_, in_, out_});
   }
@@ -126,7 +127,8 @@ void expect_backends_agree(const Local& p, const std::string& what) {
   ASSERT_EQ(got.size(), want.size()) << what;
   for (std::size_t o = 0; o < got.size(); ++o)
     for (std::size_t d = 0; d < got[o].size(); ++d)
-      EXPECT_EQ(got[o][d], want[o][d]) << what << ": output " << o << " device " << d;
+      EXPECT_EQ(got[o][d], want[o][d]) << what << ": output " << o << " device " << d << "\n"
+                                       << ir::print(p.program());
 }
 
 ops::AxesOnly over(std::initializer_list<std::string> axes) { return {axes, {}}; }

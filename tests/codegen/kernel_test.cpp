@@ -130,7 +130,7 @@ TEST(Kernel, FoldsGiveOnePartialResultPerChunk) {
   b.loop.rows = {r};
   b.loop.columns = c;
   const int x = b.load(0, {c, 1});
-  b.loop.folds = {{x, 1, &ops::reduce_sum}, {b.reduce(ops::reduce_max, x), 2, &ops::reduce_max}};
+  b.loop.folds = {{x, 1, &ops::reduce_sum, true}, {b.reduce(ops::reduce_max, x), 2, &ops::reduce_max, false}};
   b.loop.arguments = 3;
   std::vector<float> in = ramp(r * c), sums(2 * c, 99), most(2, 99);
   std::byte* arguments[] = {bytes(in), bytes(sums), bytes(most)};
@@ -156,7 +156,7 @@ TEST(Kernel, FlatReductionsGiveOnePartialResultPerRange) {
   Builder b;
   b.loop.columns = 0;
   const int x = b.load(0, {1});
-  b.loop.folds = {{b.reduce(ops::reduce_sum, x), 1, &ops::reduce_sum}};
+  b.loop.folds = {{b.reduce(ops::reduce_sum, x), 1, &ops::reduce_sum, false}};
   b.loop.arguments = 2;
   std::vector<float> in(300, 0.5f), out(2);
   std::byte* arguments[] = {bytes(in), bytes(out)};

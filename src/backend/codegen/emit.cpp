@@ -112,7 +112,7 @@ class Emitter_ {
     for (const Store& s : l_.stores)
       if (level_[at(s.node)] == level && !row_store(s)) out.push_back(s.node);
     for (const Fold& f : l_.folds)
-      if (level_[at(f.node)] == level && !by_row_[at(f.node)]) out.push_back(f.node);
+      if (level_[at(f.node)] == level && f.per_column) out.push_back(f.node);
     for (std::size_t i = 0; i < l_.nodes.size(); ++i)
       if (l_.nodes[i].kind == Node::Kind::reduce && level_[i] == level + 1) out.push_back(l_.nodes[i].in[0]);
     return out;
@@ -189,7 +189,7 @@ class Emitter_ {
     for (const Store& s : l_.stores)
       if (row_store(s)) write(place(s.argument, s.access, node(s.node).dtype), scalar(s.node), node(s.node).dtype, "");
     for (std::size_t f = 0; f < l_.folds.size(); ++f)
-      if (by_row_[at(l_.folds[f].node)]) {
+      if (!l_.folds[f].per_column) {
         const Fold& fold = l_.folds[f];
         const Kind kind = *kind_of(node(fold.node).dtype);
         const std::string type = Writer::type(kind, 1);
@@ -478,7 +478,7 @@ class Emitter_ {
     for (std::size_t i = 0; i < l_.nodes.size(); ++i)
       if (l_.nodes[i].kind == Node::Kind::reduce && level_[i] == level + 1) accumulate(static_cast<int>(i), level, b);
     for (std::size_t f = 0; f < l_.folds.size(); ++f)
-      if (!by_row_[at(l_.folds[f].node)] && level_[at(l_.folds[f].node)] == level) fold(f, level, b);
+      if (l_.folds[f].per_column && level_[at(l_.folds[f].node)] == level) fold(f, level, b);
     for (std::size_t s = 0; s < l_.stores.size(); ++s) {
       const Store& store = l_.stores[s];
       if (!in_pass(store, level)) continue;
@@ -551,7 +551,7 @@ class Emitter_ {
     for (const Fold& f : l_.folds) {
       const Dtype dtype = node(f.node).dtype;
       const Kind kind = *kind_of(dtype);
-      if (by_row_[at(f.node)]) {
+      if (!f.per_column) {
         fold_slot_.push_back(w_.slot(kind, 1));
         w_.line(cat("store ", Writer::type(kind, 1), " ", neutral(*f.op, dtype, w_, 1).name, ", ptr ",
                     fold_slot_.back()));
@@ -579,7 +579,7 @@ class Emitter_ {
   void end_folds() {
     for (std::size_t f = 0; f < l_.folds.size(); ++f) {
       const Fold& x = l_.folds[f];
-      if (!by_row_[at(x.node)]) continue;
+      if (x.per_column) continue;
       const Dtype dtype = node(x.node).dtype;
       const Kind kind = *kind_of(dtype);
       const Val sum = w_.value(kind, 1, cat("load ", Writer::type(kind, 1), ", ptr ", fold_slot_[f]));

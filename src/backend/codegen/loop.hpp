@@ -35,11 +35,12 @@ struct Store {
   int node = -1, argument = -1;
   Access access;
 };
-// Combines a value over the rows of a chunk, by a reduction's operation. A value that varies along the columns gives one
-// result per column, any other one result. Argument: [chunks, results].
+// Combines a value over the rows of a chunk, by a reduction's operation, for each column or a value per row.
+// Argument: [chunks, columns or 1].
 struct Fold {
   int node = -1, argument = -1;
   const ir::Op* op = nullptr;
+  bool per_column = false;
 };
 
 struct Loop {

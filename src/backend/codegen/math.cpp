@@ -105,12 +105,12 @@ Val tanh_f32(const Val& x) {
 }
 Val logistic_f32(const Val& x) { return 1.0 / (exp_f32(-x) + 1.0); }
 
-// Minimax polynomials: erf(x) / x in x^2 for |x| < 1, log(1 - erf(x)) for 1 <= x < 4; from there on erf is 1.
+// Minimax polynomials: erf(x) / x - 1 in x^2 for |x| < 1, log(1 - erf(x)) for 1 <= x < 4; from there on erf is 1.
 Val erf_f32(const Val& x) {
   const Val a = absolute(x);
-  const Val near = a * polynomial(a * a, {7.853839633753523e-05, -0.0008010186720639467, 0.005188326817005873,
-                                          -0.026853810995817184, 0.1128358542919159, -0.3761262595653534,
-                                          1.1283791065216064});
+  const Val p = polynomial(a * a, {7.853839633753523e-05, -0.0008010186720639467, 0.005188326817005873,
+                                   -0.026853810995817184, 0.1128358542919159, -0.3761262595653534, 0.1283791065216064});
+  const Val near = fma(a, p, a);
   const Val c = limited(a, 0, 4);
   const Val q = polynomial(c, {0.00018557289149612188, -0.002939596539363265, 0.021805275231599808,
                                -0.1030372828245163, -0.638225793838501, -1.1270400285720825, -0.00035373331047594547});
@@ -120,7 +120,7 @@ Val erf_f32(const Val& x) {
 }
 // M. Giles, Approximating the erfinv function, 2012.
 Val erf_inv_f32(const Val& x) {
-  const Val w = -log_f32(fma(-x, x, 1.0));
+  const Val w = -log1p_f32(-(x * x));
   const Val near = compare("olt", w, constant(5, x));
   const Val root = x.writer->intrinsic("sqrt", Kind::f32, {w});
   const Val t = select(near, w - 2.5, root - 3.0);

@@ -93,17 +93,24 @@ template <Val (*F)(const Val&)>
 Val function_f32(In x, Ctx) {
   return F(x[0]);
 }
+Val any_lane(const Val& mask) {
+  if (mask.lanes == 1) return mask;
+  Writer& w = *mask.writer;
+  const std::string bits = w.fresh();
+  w.line(base::cat(bits, " = bitcast ", Writer::type(Kind::i1, mask.lanes), " ", mask.name, " to i", mask.lanes));
+  return w.value(Kind::i1, 1, base::cat("icmp ne i", mask.lanes, " ", bits, ", 0"));
+}
 // Angles that the method does not reach are rare: then all lanes are computed one by one.
 template <Val (*F)(const Val&)>
 Val angle_f32(In x, Ctx c) {
   Writer& w = *x[0].writer;
   const int lanes = x[0].lanes;
   const Val far = compare("ogt", absolute(x[0]), constant(max_angle_f32, x[0]));
-  const Val any = lanes == 1 ? far : w.intrinsic("vector.reduce.or", Kind::i1, {far});
+  const Val any = any_lane(far);
   const std::string slot = w.slot(Kind::f32, lanes), slow = w.label(), fast = w.label(), done = w.label();
   const std::string type = Writer::type(Kind::f32, lanes);
   const auto keep = [&](const Val& v) { w.line(base::cat("store ", type, " ", v.name, ", ptr ", slot)); };
-  w.branch({&w, any.name, Kind::i1, 1}, slow, fast);
+  w.branch(any, slow, fast);
   w.begin(slow);
   keep(c.call());
   w.jump(done);

@@ -147,6 +147,8 @@ class NativeExecutable final : public runtime::Executable {
     switch (s.kind) {
       case Step::Kind::group:
         return run_group(c, s);
+      case Step::Kind::compiled:
+        return run_compiled(c, s);
       case Step::Kind::kernel:
         return run_kernel(c, s);
       case Step::Kind::collective:
@@ -170,6 +172,22 @@ class NativeExecutable final : public runtime::Executable {
       g.run(begin, std::min(begin + chunk, g.count), in, out);
     };
     shared(devices * chunks, devices * g.count * g.bytes_per_element(), one);
+  }
+
+  void run_compiled(const Context& c, const Step& s) const {
+    const Grid& g = s.grid;
+    const i64 devices = s.each_device ? plan_.devices : 1, across = g.column_chunks(), chunks = g.chunks();
+    const auto one = [&](i64 job) {
+      const i64 d = job / chunks, chunk = job % chunks;
+      const i64 row = chunk / across * g.row_block, column = chunk % across * g.column_block;
+      std::byte* arguments[Cluster::most_arguments];
+      std::size_t n = 0;
+      for (const Slot& slot : s.in_slots) arguments[n++] = place(c, slot, d);
+      for (const Slot& slot : s.out_slots) arguments[n++] = place(c, slot, d);
+      s.compiled(arguments, row, std::min(row + g.row_block, g.rows), column,
+                 std::min(column + g.column_block, g.columns), chunk);
+    };
+    shared(devices * chunks, devices * g.rows * g.columns * 8, one);
   }
 
   void run_kernel(const Context& c, const Step& s) const {

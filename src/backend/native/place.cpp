@@ -16,6 +16,18 @@ void select_group_results(Plan& plan) {
     for (int v : s.in) needed[at(plan.values[at(v)].root)] = true;
   for (int v : plan.outputs) needed[at(plan.values[at(v)].root)] = true;
   for (Step& s : plan.steps) {
+    if (s.kind == Step::Kind::compiled) {
+      std::vector<int> stored, kept;
+      for (std::size_t k = 0; k < s.stored.size(); ++k) {
+        if (!needed[at(s.out[k])]) continue;
+        stored.push_back(s.stored[k]);
+        kept.push_back(s.out[k]);
+      }
+      kept.insert(kept.end(), s.out.begin() + static_cast<std::ptrdiff_t>(s.stored.size()), s.out.end());
+      s.stored = std::move(stored);
+      s.out = std::move(kept);
+      continue;
+    }
     if (s.kind != Step::Kind::group) continue;
     std::vector<int> kept;
     for (std::size_t m = 0; m < s.out.size(); ++m) {
@@ -116,6 +128,7 @@ void lay_out_arena(Plan& plan) {
 
 // Within a group, element i of the result may overwrite element i of an input that no later member reads.
 bool may_overwrite(const Step& s, int input_root, int result) {
+  if (s.kind == Step::Kind::compiled) return s.cluster->may_overwrite(input_root, result);
   if (s.kind != Step::Kind::group) return false;
   const auto position = std::find(s.in.begin(), s.in.end(), input_root) - s.in.begin();
   int writer = -1;

@@ -4,9 +4,11 @@
 // differs is stored device after device in one block, so that a value split over its leading dimension is the global
 // array. Reshapes share storage.
 #pragma once
+#include <deque>
 #include <memory>
 #include <vector>
 
+#include "backend/native/cluster.hpp"
 #include "backend/native/group.hpp"
 #include "backend/native/kernel.hpp"
 #include "runtime/client.hpp"
@@ -31,7 +33,7 @@ struct Slot {
   i64 stride = 0;
 };
 struct Step {
-  enum class Kind : std::uint8_t { kernel, group, collective } kind = Kind::kernel;
+  enum class Kind : std::uint8_t { kernel, group, compiled, collective } kind = Kind::kernel;
   std::vector<int> in, out;  // values
   std::vector<Slot> in_slots, out_slots;
   KernelFn run = nullptr;
@@ -39,13 +41,18 @@ struct Step {
   ir::Types in_types, out_types;  // kernel: as the kernel sees them (merged devices count as rows)
   bool each_device = false;       // run once per device
   std::unique_ptr<Group> group;
+  // compiled: `stored` are the members that the first results stand for; partial results of folds follow
+  std::unique_ptr<Cluster> cluster;
+  std::vector<int> stored;
+  Grid grid;
+  codegen::KernelFn compiled = nullptr;
 };
 
 struct Plan {
   std::shared_ptr<const ir::Program> program;  // keeps the equations that steps refer to
   Mesh mesh;
   i64 devices = 1;
-  std::vector<Value> values;  // by variable of the program, then temporaries
+  std::deque<Value> values;  // by variable of the program, then temporaries
   std::vector<Step> steps;
   std::vector<int> inputs, outputs;  // values
   std::vector<P> output_specs;
@@ -59,5 +66,6 @@ Plan make_plan(const runtime::LocalProgram& program);
 // Parts of it.
 ir::Program swap_transposed_dots(const ir::Program& program);
 void place_values(Plan& plan);
+void compile_clusters(Plan& plan);
 
 }  // namespace uni::native

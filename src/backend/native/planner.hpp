@@ -1,0 +1,96 @@
+// Makes the schedule, equation by equation. Values that nobody stored yet are of three sorts: makers and views, which
+// each reader makes again, members of a pending group, and members of an open cluster.
+#pragma once
+#include <list>
+#include <map>
+#include <unordered_map>
+
+#include "backend/native/plan.hpp"
+
+namespace uni::native {
+
+class Planner {
+ public:
+  explicit Planner(const runtime::LocalProgram& local);
+  Plan run();
+
+ private:
+  // A group of small work: run tile by tile, not compiled.
+  struct Pending {
+    std::unique_ptr<Group> group = std::make_unique<Group>();
+    std::vector<int> in, values;            // external operands; value of each member
+    std::unordered_map<int, int> member;    // root value -> member
+    std::unordered_map<int, int> external;  // root value -> position in `in`
+    bool varying = false;
+    std::pair<i64, bool> key;
+  };
+  using Open = std::list<std::unique_ptr<Cluster>>;
+
+  Value& value(ir::Var v) { return plan_.values[static_cast<std::size_t>(v)]; }
+  bool covers_all(const ir::Params& p) const;
+  int new_value(ir::Type type, bool varying);
+
+  // Analysis
+  void find_varying(const ir::Eqn& e);
+  void find_merged_sums(const ir::Eqn& e);
+
+  void equation(const ir::Eqn& e);
+  void share(const ir::Eqn& e);
+  void remember_maker(const ir::Eqn& e);
+  // Afterwards the value is stored, or an input.
+  void make_available(ir::Var v);
+  void store_view(int root);
+
+  // Groups: plan_group.cpp
+  bool is_pointwise(const ir::Eqn& e) const;
+  Pending& group_for(int root);
+  void join_group(const ir::Eqn& e);
+  void add_member(Pending& g, int root, int result, Group::Member m);
+  void make(Pending& g, int root, int result);
+  void find_strides(const ir::Eqn& e, Group::Member& m);
+  Pending* pending_of(ir::Var v);
+  int external(Pending& g, ir::Var v);
+  Group::Source source(Pending& g, ir::Var v);
+  void flush(Pending* p);
+
+  // Clusters: plan_cluster.cpp
+  bool is_large(const ir::Type& t, bool varying) const;
+  bool take_map(const ir::Eqn& e);
+  bool take_reduction(const ir::Eqn& e);
+  void remember_view(const ir::Eqn& e);
+  Strided view_of(ir::Var v);
+  Cluster* cluster_of(int root);
+  Cluster& open_cluster(const Dims& domain, bool varying);
+  bool join(Cluster& c, const ir::Eqn& e, const std::vector<Strided>& operands);
+  bool join_reduction(Cluster& c, const ir::Eqn& e, const Strided& x);
+  bool prepare_operands(Cluster& c, const std::vector<Strided>& operands, const std::vector<int>& dims,
+                        const ir::Eqn& e, std::vector<int>& nodes);
+  void close(Cluster* c);
+
+  // Other steps
+  void kernel(const ir::Eqn& e);
+  void merge_rows(Step& s, const ir::Eqn& e);
+  void collective(const ir::Eqn& e);
+  void merged_sum(const ir::Eqn& e, const ir::Eqn& dot);
+
+  const std::shared_ptr<const ir::Program> shared_;
+  const ir::Program& program_;
+  ir::AxisNames all_axes_;
+  Plan plan_;
+  std::vector<Step> steps_;
+  std::vector<int> uses_;
+  std::vector<const ir::Eqn*> producer_;
+  std::unordered_map<const ir::Eqn*, bool> absorbed_;
+  std::unordered_map<const ir::Eqn*, const ir::Eqn*> merged_;
+  std::map<std::pair<i64, bool>, std::unique_ptr<Pending>> pending_;
+  std::unordered_map<int, const ir::Eqn*> makers_;  // root value -> what makes it, while it is not stored
+  std::unordered_map<int, const ir::Eqn*> views_;   // root value -> the transpose, slice or reverse, likewise
+  std::unordered_map<int, Strided> view_;              // of makers and views
+  std::unordered_map<int, Pending*> in_group_;      // root value -> its pending group
+  Open clusters_;                                   // oldest first
+};
+
+bool is_maker(const ir::Op* op);
+KernelFn kernel_of(const ir::Op* op);
+
+}  // namespace uni::native
