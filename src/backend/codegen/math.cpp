@@ -108,8 +108,8 @@ Val logistic_f32(const Val& x) { return 1.0 / (exp_f32(-x) + 1.0); }
 // Minimax polynomials: erf(x) / x - 1 in x^2 for |x| < 1, log(1 - erf(x)) for 1 <= x < 4; from there on erf is 1.
 Val erf_f32(const Val& x) {
   const Val a = absolute(x);
-  const Val p = polynomial(a * a, {7.853839633753523e-05, -0.0008010186720639467, 0.005188326817005873,
-                                   -0.026853810995817184, 0.1128358542919159, -0.3761262595653534, 0.1283791065216064});
+  const Val p = polynomial(a * a, {7.85383975579e-5, -0.000801018686244, 0.00518832688428,
+                                   -0.0268538114939, 0.112835851377, -0.376126258234, 0.12837916573});
   const Val near = fma(a, p, a);
   const Val c = limited(a, 0, 4);
   const Val q = polynomial(c, {0.00018557289149612188, -0.002939596539363265, 0.021805275231599808,
