@@ -267,8 +267,20 @@ Array array(std::span<const T> values, const Dims& shape, Location where = Locat
   return from_bytes(values.data(), detail::dtype_for<T>(), shape, where);
 }
 
+template <detail::Element T>
+Array array(const std::vector<T>& values, const Dims& shape, Location where = Location::current()) {
+  return array(std::span<const T>(values), shape, where);
+}
+// One axis.
+template <detail::Element T>
+Array array(const std::vector<T>& values, Location where = Location::current()) {
+  return array(std::span<const T>(values), Dims{static_cast<i64>(values.size())}, where);
+}
+
 // NumPy-style text: nested brackets, columns aligned, at most 1000 elements in full.
 std::string to_string(const Array& array);
 std::ostream& operator<<(std::ostream& out, const Array& array);
+std::ostream& operator<<(std::ostream& out, const Dims& shape);  // "(2, 3)"
+std::ostream& operator<<(std::ostream& out, Dtype dtype);        // "f32"
 
 }  // namespace uni

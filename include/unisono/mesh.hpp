@@ -33,7 +33,8 @@ struct MeshAxis {
 class Mesh {
  public:
   Mesh() = default;
-  Mesh(std::vector<MeshAxis> axes, std::vector<int> devices) : axes_(std::move(axes)), devices_(std::move(devices)) {}
+  // Throws ShardingError unless the sizes are positive, the names differ, and there are as many different devices.
+  Mesh(std::vector<MeshAxis> axes, std::vector<int> devices);
   const std::vector<MeshAxis>& axes() const { return axes_; }
   const std::vector<int>& devices() const { return devices_; }
   i64 device_count() const { return static_cast<i64>(devices_.size()); }

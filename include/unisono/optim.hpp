@@ -35,7 +35,7 @@ struct Sgd {
                                    const Array& learning_rate) const {
     const double m = options.momentum;
     SgdState<T> next{tree_map([m](const Array& v, const Array& g) { return m * v + g; }, state.velocity, grads)};
-    T updates = tree_map([&](const Array& v) { return -(learning_rate * v); }, next.velocity);
+    T updates = tree_map([&](const Array& v) { return -(astype(learning_rate, v.dtype()) * v); }, next.velocity);
     return {std::move(updates), std::move(next)};
   }
 };

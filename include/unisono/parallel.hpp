@@ -70,7 +70,7 @@ class Region {
 // transposes to psum); average them with pmean. Throws ShapeError when mapped sizes differ, ShardingError when there
 // are too few devices or a result with out_axes nullopt differs between devices.
 template <class F>
-Region<F> pmap(F f, PmapOptions options) {
+Region<F> pmap(F f, PmapOptions options = {}) {
   return {std::move(f), detail::make_pmap_core(std::move(options))};
 }
 // Runs f on the blocks that the specs cut. P{} arguments do not vary: gradients for them arrive summed, and results

@@ -42,7 +42,7 @@ class Flag {
   bool value_;
 };
 
-// A shape: sizes by axis. Negative axes count from the end.
+// A shape: sizes by axis. Negative axes count from the end; ShapeError for an axis that is not there.
 class Dims {
  public:
   using value_type = i64;
@@ -73,7 +73,12 @@ class Dims {
   bool operator==(const Dims&) const = default;
 
  private:
-  std::size_t at(int axis) const { return static_cast<std::size_t>(axis < 0 ? axis + rank() : axis); }
+  std::size_t at(int axis) const {
+    const int from_front = axis < 0 ? axis + rank() : axis;
+    if (from_front < 0 || from_front >= rank()) no_axis(axis);
+    return static_cast<std::size_t>(from_front);
+  }
+  [[noreturn]] void no_axis(int axis) const;
   std::vector<i64> sizes_;
 };
 

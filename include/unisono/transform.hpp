@@ -11,6 +11,13 @@
 
 namespace uni {
 
+// An axis, or none (or std::nullopt): not mapped.
+class AxisSpec : public std::optional<int> {
+ public:
+  using std::optional<int>::optional;
+  AxisSpec(None) {}
+};
+
 namespace detail {
 // Results of the flat functions behind the templates below.
 struct FlatGrad {
@@ -39,8 +46,8 @@ FlatJvp flat_jvp(const TreeRef& primals, const TreeRef& tangents, FlatFunction f
 
 struct VmapCall {
   std::vector<TreeRef> args;
-  std::vector<std::optional<int>> in_axes;  // by argument
-  std::vector<std::optional<int>> out_axes;
+  std::vector<AxisSpec> in_axes;  // by argument
+  std::vector<AxisSpec> out_axes;
   std::string axis_name;
   std::optional<i64> axis_size;
   FunctionRef<std::vector<std::size_t>()> result_leaves;  // leaves by top-level result, after tracing
@@ -93,19 +100,19 @@ class GradOf {
   template <class... A>
   requires std::is_invocable_v<const F&, const A&...>
   auto operator()(const A&... args) const {
-    using Tuple = std::tuple<A...>;
+    using Tuple = detail::ArgumentTuple<F, A...>;  // numbers are differentiated as Arrays
     using R = detail::Result<F, Tuple>;
     static_assert(std::is_same_v<R, Array> || detail::is_pair_with<R, Array>,
                   "a function to differentiate must return one scalar Array, or a pair of it and auxiliary results");
     static_assert(((Argnums >= 0 && Argnums < static_cast<int>(sizeof...(A))) && ...),
                   "an argument number is out of range");
-    const std::tuple<const A&...> all(args...);
+    const detail::StoredTuple<F, const A&...> all(args...);
     detail::GradCall call{who_, {}, {}, options_.allow_int};
     (call.active.push_back(detail::tree_ref(std::get<Argnums>(all))), ...);
     (call.names.push_back("args[" + std::to_string(Argnums) + "]"), ...);
     std::shared_ptr<R> prototype;
     const auto flat = [&](std::span<const Array> leaves) {
-      Tuple local(args...);
+      Tuple local(all);
       std::size_t next = 0;
       (replace(std::get<Argnums>(local), leaves, next), ...);
       auto result = std::make_shared<R>(std::apply([&](const auto&... a) { return f_(a...); }, local));
@@ -164,8 +171,9 @@ class GradOnly {
 };
 
 // d f / d argument, by default the first one; grad<0, 2>(f) gives a tuple. f returns a scalar float Array, or a pair of
-// it and auxiliary results. The gradient has the structure, shapes and dtypes of the argument. Throws ShapeError for a
-// result that is no scalar, DtypeError for integer arrays in the argument (by path).
+// it and auxiliary results. The gradient has the structure, shapes and dtypes of the argument; a number counts as an
+// Array where f accepts one, what is no Array is static and stays as it is. Throws ShapeError for a result that is no
+// scalar, DtypeError for integer arrays in the argument (by path), TreeError for an argument without any Array.
 template <int... Argnums, class F>
 auto grad(F f, GradOptions options = {}) {
   if constexpr (sizeof...(Argnums) == 0)
@@ -246,13 +254,14 @@ auto jvp(const F& f, const T& primals, const T& tangents) {
   if constexpr (!detail::is_std_tuple<T>::value) {
     return jvp(f, std::tuple<T>(primals), std::tuple<T>(tangents));
   } else {
-    detail::Adapter<F, T> adapter(f, primals);
-    const detail::FlatJvp r = detail::flat_jvp(detail::tree_ref(primals), detail::tree_ref(tangents), adapter);
+    using Tuple = detail::ArgumentsOf<F, T>;
+    const Tuple at(primals), direction(tangents);
+    detail::Adapter<F, Tuple> adapter(f, at);
+    const detail::FlatJvp r = detail::flat_jvp(detail::tree_ref(at), detail::tree_ref(direction), adapter);
     return std::pair{adapter.rebuild(r.values), adapter.rebuild(r.tangents)};
   }
 }
 
-using AxisSpec = std::optional<int>;  // nullopt: not mapped
 struct VmapOptions {
   std::vector<AxisSpec> in_axes = {};   // by argument; empty: axis 0 of all
   std::vector<AxisSpec> out_axes = {};  // one for all, or by element of a pair or tuple result; empty: axis 0
@@ -297,7 +306,7 @@ class CustomJvp {
   template <class... A>
   requires std::is_invocable_v<const F&, const A&...>
   auto operator()(const A&... args) const {
-    using Tuple = std::tuple<A...>;
+    using Tuple = detail::ArgumentTuple<F, A...>;
     using R = detail::Result<F, Tuple>;
     const Tuple own(args...);
     detail::Adapter<F, Tuple> adapter(f_, own);
@@ -348,7 +357,7 @@ class CustomVjp {
   template <class... A>
   requires std::is_invocable_v<const F&, const A&...>
   auto operator()(const A&... args) const {
-    using Tuple = std::tuple<A...>;
+    using Tuple = detail::ArgumentTuple<F, A...>;
     using Pair = detail::Result<Forward, Tuple>;
     using R = detail::Result<F, Tuple>;
     static_assert(detail::is_pair_with<Pair, R>,

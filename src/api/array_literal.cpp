@@ -3,6 +3,7 @@
 
 #include "api/fail.hpp"
 #include "api/host_values.hpp"
+#include "api/named_axes.hpp"
 #include "api/promote.hpp"
 #include "ops/structural.hpp"
 #include <unisono/array.hpp>
@@ -100,13 +101,13 @@ Array array(std::initializer_list<Literal> values, const ArrayOptions& options, 
 
 Array from_bytes(const void* data, Dtype dtype, const Dims& shape, Location where) {
   const core::At at(where);
-  for (i64 size : shape)
-    if (size < 0) api::fail<ShapeError>(base::cat("from_bytes: the shape ", shape, " has a negative size"));
+  api::check_shape("from_bytes", shape);
   return api::from_host(data, dtype, shape);
 }
 
 void detail::check_count(std::size_t count, const Dims& shape, Location where) {
   const core::At at(where);
+  api::check_shape("array", shape);
   if (static_cast<i64>(count) != shape.count())
     api::fail<ShapeError>(
         base::cat("array: ", count, " values do not fill the shape ", shape, ", which takes ", shape.count()));

@@ -177,5 +177,7 @@ std::string to_string(const Array& array) {
 }
 
 std::ostream& operator<<(std::ostream& out, const Array& array) { return out << to_string(array); }
+std::ostream& operator<<(std::ostream& out, const Dims& shape) { return out << base::cat(shape); }
+std::ostream& operator<<(std::ostream& out, Dtype dtype) { return out << name(dtype); }
 
 }  // namespace uni

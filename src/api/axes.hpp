@@ -7,10 +7,9 @@
 
 #include "core/node.hpp"
 #include <unisono/detail/tree_type.hpp>
+#include <unisono/transform.hpp>
 
 namespace uni::api {
-
-using AxisSpec = std::optional<int>;
 
 struct MappedLeaf {
   Array value;

@@ -12,8 +12,9 @@ namespace uni {
 
 Permutation ring_shift(int n, int by) {
   if (n < 1) throw ShardingError(base::cat("ring_shift: a ring of ", n, " devices"));
+  const int shift = (by % n + n) % n;
   Permutation p;
-  for (int i = 0; i < n; ++i) p.emplace_back(i, ((i + by) % n + n) % n);
+  for (int i = 0; i < n; ++i) p.emplace_back(i, (i + shift) % n);
   return p;
 }
 

@@ -30,12 +30,6 @@ Leaves leaves_of(const TreeRef& tree) {
 }
 bool inexact(const ir::Type& t) { return is_inexact(t.dtype); }
 
-std::string short_name(std::string_view pretty) {
-  const std::size_t at = pretty.find("F = ");
-  std::string_view text = at == std::string_view::npos ? pretty : pretty.substr(at + 4);
-  return std::string(text.substr(0, text.find_first_of(";],")).substr(0, 60));
-}
-
 // Throws TreeError unless `got` fits `want` one by one.
 void check_results(const std::string& name, const char* rule, const char* what, const Arrays& got, const Types& want) {
   if (got.size() != want.size())
@@ -53,7 +47,7 @@ void check_results(const std::string& name, const char* rule, const char* what, 
 
 Arrays flat_custom_jvp(const TreeRef& args, FlatFunction f, FlatFunction rule, std::string_view pretty) {
   const Leaves in = leaves_of(args);
-  const std::string name = "custom_jvp `" + short_name(pretty) + "`";
+  const std::string name = "custom_jvp `" + base::callable_name(pretty) + "`";
   const interp::Staged body = interp::stage(f, in.types, "custom_jvp");
   const Types outputs = body.program->output_types();
   Types rule_types = in.types;
@@ -82,13 +76,13 @@ Arrays flat_custom_jvp(const TreeRef& args, FlatFunction f, FlatFunction rule, s
   return core::bind(ops::custom_jvp, operands,
                     ops::CustomJvpParams{body.program, staged_rule.program, static_cast<i64>(in.slots),
                                          static_cast<i64>(body.captured.size()),
-                                         static_cast<i64>(staged_rule.captured.size()), short_name(pretty)});
+                                         static_cast<i64>(staged_rule.captured.size()), base::callable_name(pretty)});
 }
 
 Arrays flat_custom_vjp(const TreeRef& args, FlatFunction f, FlatFunction forward, FlatFunction backward,
                        std::string_view pretty) {
   const Leaves in = leaves_of(args);
-  const std::string name = "custom_vjp `" + short_name(pretty) + "`";
+  const std::string name = "custom_vjp `" + base::callable_name(pretty) + "`";
   const interp::Staged body = interp::stage(f, in.types, "custom_vjp");
   const interp::Staged fwd = interp::stage(forward, in.types, "custom_vjp");
   const Types outputs = body.program->output_types();
@@ -129,7 +123,7 @@ Arrays flat_custom_vjp(const TreeRef& args, FlatFunction f, FlatFunction forward
   return core::bind(ops::custom_vjp, operands,
                     ops::CustomVjpParams{body.program, fwd.program, back.program, static_cast<i64>(in.slots),
                                          static_cast<i64>(body.captured.size()), static_cast<i64>(fwd.captured.size()),
-                                         static_cast<i64>(back.captured.size()), short_name(pretty)});
+                                         static_cast<i64>(back.captured.size()), base::callable_name(pretty)});
 }
 
 }  // namespace uni::detail

@@ -91,6 +91,9 @@ FlatGrad flat_value_and_grad(const GradCall& call, FlatFunction f) {
       chosen.push_back(differentiable(leaves[k]));
     }
   }
+  if (all.empty())
+    throw TreeError(cat(call.who, ": ", call.names[0], " holds no Array: there is nothing to differentiate",
+                        "\nfix: make its numbers Arrays"));
   const Arrays primals = chosen_of(all, chosen);
   const auto g = with_fixed(all, chosen, f);
   interp::LinearMap map = interp::linearize(g, primals, std::vector<bool>(primals.size(), true));

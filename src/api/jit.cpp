@@ -1,13 +1,19 @@
 #include <unisono/jit.hpp>
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "base/text.hpp"
+#include "base/thread_instance.hpp"
 #include "interp/stage.hpp"
 #include "ops/call.hpp"
 #include "spmd/launch.hpp"
@@ -61,17 +67,59 @@ void append_types(std::span<Array* const> leaves, std::string& out) {
   }
 }
 
-// Whether every captured array is held by the callable's own bytes, that is, by value.
-bool captured_by_value(const Arrays& captured, const CallableInfo& callable) {
-  const char* bytes = static_cast<const char*>(callable.object);
-  for (const Array& a : captured) {
-    const Node* node = a.node();
-    bool found = false;
-    for (std::size_t at = 0; at + sizeof node <= callable.bytes && !found; at += sizeof node)
-      found = std::memcmp(bytes + at, &node, sizeof node) == 0;
-    if (!found) return false;
+// The addresses of arrays' nodes that stand in some bytes.
+bool holds(const char* bytes, std::size_t size, const Node* node) {
+  for (std::size_t at = 0; at + sizeof node <= size; at += sizeof node)
+    if (std::memcmp(bytes + at, &node, sizeof node) == 0) return true;
+  return false;
+}
+
+// Copies memory that may not be there: a pipe refuses it without a signal.
+class Probe {
+ public:
+  Probe() { ok_ = pipe2(ends_, O_NONBLOCK | O_CLOEXEC) == 0; }
+  Probe(const Probe&) = delete;
+  ~Probe() {
+    if (!ok_) return;
+    ::close(ends_[0]);
+    ::close(ends_[1]);
   }
-  return true;
+  std::size_t read(const void* from, char* to, std::size_t size) {
+    const ssize_t written = ok_ ? ::write(ends_[1], from, size) : -1;
+    return written > 0 && ::read(ends_[0], to, static_cast<std::size_t>(written)) == written
+               ? static_cast<std::size_t>(written)
+               : 0;
+  }
+
+ private:
+  int ends_[2] = {-1, -1};
+  bool ok_ = false;
+};
+
+// Whether something that the callable's bytes point to holds the array: then it may be another one at the next call.
+bool pointed_to(const Arrays& captured, const CallableInfo& callable) {
+  constexpr std::uintptr_t lowest = 0x10000, highest = std::uintptr_t{1} << 47;
+  Probe probe;
+  const char* bytes = static_cast<const char*>(callable.object);
+  for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= callable.bytes; at += sizeof(std::uintptr_t)) {
+    std::uintptr_t word = 0;
+    std::memcpy(&word, bytes + at, sizeof word);
+    const bool node = std::any_of(captured.begin(), captured.end(),
+                                  [&](const Array& a) { return reinterpret_cast<std::uintptr_t>(a.node()) == word; });
+    if (node || word < lowest || word >= highest || word % alignof(Array) != 0) continue;
+    alignas(Array) char there[256];
+    const std::size_t size = probe.read(reinterpret_cast<const void*>(word), there, sizeof there);
+    for (const Array& a : captured)
+      if (holds(there, size, a.node())) return true;
+  }
+  return false;
+}
+
+// Whether every captured array is held by the callable's own bytes, that is, by value, and by nothing it points to.
+bool captured_by_value(const Arrays& captured, const CallableInfo& callable) {
+  for (const Array& a : captured)
+    if (!holds(static_cast<const char*>(callable.object), callable.bytes, a.node())) return false;
+  return captured.empty() || !pointed_to(captured, callable);
 }
 
 bool holds_tracers(const Arrays& captured) {
@@ -80,13 +128,6 @@ bool holds_tracers(const Arrays& captured) {
   return false;
 }
 
-std::string short_name(const char* pretty) {
-  std::string_view text = pretty;
-  const std::size_t at = text.find("F = ");
-  if (at != std::string_view::npos) text = text.substr(at + 4);
-  text = text.substr(0, text.find_first_of(";]"));
-  return std::string(text.substr(0, 80));
-}
 }  // namespace
 
 class JitCore {
@@ -98,8 +139,11 @@ class JitCore {
     std::vector<std::uint8_t> donate;
     for (std::size_t i = 0; i < call.args.trees.size(); ++i) {
       collect_leaves(call.args.trees[i], leaves);
-      donate.resize(leaves.size(), donated(i) ? 1 : 0);
-      if (donated(i) && !call.args.rvalues[i])
+      // Inside another trace there is nothing to donate yet.
+      const bool traced = std::any_of(leaves.begin(), leaves.end(),
+                                      [](const Array* a) { return a->defined() && a->node()->is_tracer; });
+      donate.resize(leaves.size(), donated(i) && !traced ? 1 : 0);
+      if (donated(i) && !call.args.rvalues[i] && !traced)
         throw ExecutionError(
             cat("jit: args[", i, "] is to be donated and was passed as an lvalue\nfix: pass std::move(...)"));
     }
@@ -166,16 +210,18 @@ class JitCore {
     EntryPtr entry = stage(call, leaves);
     if (holds_tracers(entry->captured)) return entry;
     if (!captured_by_value(entry->captured, call.callable)) {
-      warn_once(by_reference_told_,
-                cat("jit: ", short_name(call.callable.name),
-                    " uses arrays that it does not hold by value (by reference, pointer, global or container); it is "
-                    "traced at every call. Pass them as arguments to avoid that."));
+      if (by_reference_.exchange(true))  // the first time nothing was lost
+        warn_once(by_reference_told_,
+                  cat(base::callable_name(call.callable.name),
+                      " uses arrays that it does not hold by value (by reference, pointer, global or container); it is "
+                      "traced at every call. Pass them as arguments to avoid that."));
       return entry;
     }
     const std::lock_guard lock(mutex_);
     if (++static_values_[key.substr(structure)] == max_static_values)
-      warn_once(static_told_, cat("jit: ", short_name(call.callable.name), " was traced for ", max_static_values,
-                                  " different static values with the same array types; pass what changes as an Array"));
+      warn_once(static_told_,
+                cat("jit: ", base::callable_name(call.callable.name), " was traced for ", max_static_values,
+                    " different static values with the same array types; pass what changes as an Array"));
     cache_.insert_or_assign(key, entry);
     last_key_ = key;
     last_ = entry;
@@ -186,7 +232,7 @@ class JitCore {
   void recheck(const JitCall& call, std::span<Array* const> leaves, const Entry& entry) {
     const EntryPtr again = stage(call, leaves);
     if (ir::fingerprint(*again->program) == ir::fingerprint(*entry.program)) return;
-    throw TraceError(cat("jit: ", short_name(call.callable.name),
+    throw TraceError(cat("jit: ", base::callable_name(call.callable.name),
                          " traces to another program than before with the same argument types: it depends on state "
                          "outside its arguments"));
   }
@@ -242,15 +288,17 @@ class JitCore {
         if (c == core && k == key)
           throw TraceError(
               "jit: a function calls itself with the same argument types while it is being traced\nfix: use a loop");
+      if (stack().size() == deepest)
+        throw TraceError(cat("jit: ", deepest, " traces of jitted functions inside each other\nfix: use a loop"));
       stack().emplace_back(core, key);
     }
     ~Running() { stack().pop_back(); }
     static std::vector<std::pair<JitCore*, std::string>>& stack() {
-      thread_local std::vector<std::pair<JitCore*, std::string>> s;
-      return s;
+      return base::thread_instance<std::vector<std::pair<JitCore*, std::string>>>();
     }
   };
 
+  static constexpr std::size_t deepest = 600;
   static constexpr int max_static_values = 8;
   const JitOptions options_;
   std::mutex mutex_;
@@ -258,6 +306,7 @@ class JitCore {
   std::unordered_map<std::string, int> static_values_;
   std::string last_key_;
   EntryPtr last_;
+  std::atomic<bool> by_reference_{false};
   std::atomic_flag by_reference_told_, static_told_, donation_told_;
 };
 

@@ -61,37 +61,44 @@ std::vector<PadWidth> widths_by_axis(const PadWidths& widths, const ir::Type& ty
   return out;
 }
 
-// The element of an axis of `size` that stands at `position`, which may lie outside.
-i64 source_of(i64 position, i64 size, PadMode mode) {
-  if (mode == PadMode::edge) return std::clamp<i64>(position, 0, size - 1);
-  if (mode == PadMode::wrap) return (position % size + size) % size;
-  const i64 period = mode == PadMode::symmetric ? 2 * size : std::max<i64>(2 * (size - 1), 1);
-  const i64 at = (position % period + period) % period;
-  if (mode == PadMode::symmetric) return at < size ? at : 2 * size - 1 - at;
-  return at < size ? at : period - at;
+// `count` copies of x, one behind another.
+Array tiled(const Array& x, int axis, i64 count) {
+  Dims wide = x.shape(), flat = x.shape();
+  wide.insert(axis, count);
+  flat[axis] *= count;
+  std::vector<int> dims;
+  for (int d = 0; d < x.rank(); ++d) dims.push_back(d < axis ? d : d + 1);
+  return lax::reshape(lax::broadcast_in_dim(x, wide, dims), flat);
 }
 
-// Runs of consecutive elements are slices, runs in falling order reversed slices.
+Array pad_edge(const Array& x, int axis, PadWidth width) {
+  const i64 size = x.shape()[axis];
+  return lax::concatenate(Arrays{tiled(lax::slice_axis(x, axis, 0, 1), axis, width.low), x,
+                                 tiled(lax::slice_axis(x, axis, size - 1, size), axis, width.high)},
+                          axis);
+}
+
+// The other modes continue x periodically: one period is repeated and cut.
 Array pad_axis(const Array& x, int axis, PadWidth width, PadMode mode) {
   const i64 size = x.shape()[axis];
   if (width.low == 0 && width.high == 0) return x;
   if (size == 0)
     fail<ShapeError>(
         base::cat("pad: axis ", axis, " of ", ir::to_string(core::type_of(x)), " has no elements to repeat"));
-  Arrays parts;
-  for (i64 i = -width.low; i < size + width.high;) {
-    const i64 first = source_of(i, size, mode);
-    i64 count = 1;
-    const i64 step = i + 1 < size + width.high ? source_of(i + 1, size, mode) - first : 0;
-    const bool run = step == 1 || step == -1;
-    while (run && i + count < size + width.high && source_of(i + count, size, mode) == first + step * count) ++count;
-    const i64 low = step == -1 && run ? first - count + 1 : first;
-    Array part = lax::slice_axis(x, axis, low, low + count);
-    if (run && step == -1) part = lax::reverse(part, {axis});
-    parts.push_back(std::move(part));
-    i += count;
-  }
-  return parts.size() == 1 ? parts[0] : lax::concatenate(parts, axis);
+  Dims shape = x.shape();
+  if (__builtin_add_overflow(width.low, size, &shape[axis]) ||
+      __builtin_add_overflow(shape[axis], width.high, &shape[axis]))
+    fail<ShapeError>(base::cat("pad: the widths (", width.low, ", ", width.high, ") are too large"));
+  check_shape("pad", shape);
+  if (mode == PadMode::edge) return pad_edge(x, axis, width);
+  Array period = x;
+  if (mode == PadMode::symmetric)
+    period = lax::concatenate(Arrays{x, lax::reverse(x, {axis})}, axis);
+  else if (mode == PadMode::reflect && size > 2)
+    period = lax::concatenate(Arrays{x, lax::reverse(lax::slice_axis(x, axis, 1, size - 1), {axis})}, axis);
+  const i64 length = period.shape()[axis], total = shape[axis], first = (length - width.low % length) % length;
+  const Array all = tiled(period, axis, (first + total + length - 1) / length);
+  return lax::slice_axis(all, axis, first, first + total);
 }
 }  // namespace
 

@@ -73,7 +73,7 @@ class PmapCore final : public RegionCore {
     const std::string axis = p.mesh.axes()[0].name;
     Arrays operands;
     ir::Types local;
-    std::vector<std::optional<int>> squeezed;
+    std::vector<AxisSpec> squeezed;
     for (const api::MappedLeaf& leaf : mapped.leaves) {
       if (!leaf.value.defined()) continue;
       operands.push_back(leaf.value);

@@ -115,4 +115,18 @@ std::string at(const std::source_location& where) {
   return cat("\n    in ", function, function.empty() ? "" : " ", "(", file, ":", where.line(), ")");
 }
 
+std::string callable_name(std::string_view pretty) {
+  const std::size_t at = pretty.find("F = ");
+  const std::string_view text = at == std::string_view::npos ? pretty : pretty.substr(at + 4);
+  std::size_t end = 0;
+  for (int depth = 0; end < text.size(); ++end) {
+    const char c = text[end];
+    const bool opens = c == '(' || c == '<' || c == '[' || c == '{';
+    const bool closes = c == ')' || c == '>' || c == ']' || c == '}';
+    if (depth == 0 && (c == ';' || closes)) break;
+    depth += static_cast<int>(opens) - static_cast<int>(closes);
+  }
+  return std::string(text.substr(0, std::min<std::size_t>(end, 80)));
+}
+
 }  // namespace uni::base

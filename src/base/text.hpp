@@ -51,4 +51,7 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 // "\n    in loss (mnist.cpp:31)"; the function name is shortened to its unqualified name.
 std::string at(const std::source_location& where);
 
+// The type named F in a compiler's name of a function template, at most 80 characters.
+std::string callable_name(std::string_view pretty_function);
+
 }  // namespace uni::base

@@ -89,6 +89,11 @@ void copy_shard(const ShardCopy& s, std::byte* whole) {
 
 // Shards that lie one behind another in one allocation form the global array when only the leading dimension is split.
 bool adjacent(const Concrete& c) {
+  std::size_t order = 0;  // of the axes that split it: as the mesh has them
+  for (const std::string& name : c.spec.axes(0)) {
+    while (order < c.mesh.axes().size() && c.mesh.axes()[order].name != name) ++order;
+    if (order == c.mesh.axes().size()) return false;
+  }
   for (int d = 1; d < c.type.shape.rank(); ++d)
     if (!c.spec.axes(d).empty()) return false;
   for (std::size_t i = 1; i < c.shards.size(); ++i)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "base/thread_instance.hpp"
 #include "core/primitive.hpp"
 #include <unisono/error.hpp>
 
@@ -12,7 +13,6 @@ Trace& bottom_trace();  // interp/eval.cpp
 
 namespace {
 thread_local Trace* current = nullptr;
-thread_local std::vector<Axis> axes;
 thread_local Location location;
 thread_local bool located = false;
 }  // namespace
@@ -45,12 +45,13 @@ WithLocation::~WithLocation() {
   located = had_;
 }
 
-const std::vector<Axis>& axis_env() { return axes; }
+static std::vector<Axis>& axes() { return base::thread_instance<std::vector<Axis>>(); }
+const std::vector<Axis>& axis_env() { return axes(); }
 const Axis& find_axis(const std::string& name, std::string_view who) {
-  for (std::size_t i = axes.size(); i-- > 0;)
-    if (axes[i].name == name) return axes[i];
+  for (std::size_t i = axes().size(); i-- > 0;)
+    if (axes()[i].name == name) return axes()[i];
   std::vector<std::string> names;
-  for (const Axis& a : axes) names.push_back(a.name);
+  for (const Axis& a : axes()) names.push_back(a.name);
   const std::string known = names.empty() ? "; no named axis is in scope here" : base::did_you_mean(name, names);
   throw TraceError(base::cat(who, ": unknown axis \"", name, "\"", known, base::at(current_location())));
 }
@@ -63,9 +64,9 @@ AxisNames typed_axes(const AxisNames& names) {
 }
 
 WithAxes::WithAxes(std::vector<Axis> added) : count_(added.size()) {
-  for (Axis& a : added) axes.push_back(std::move(a));
+  for (Axis& a : added) axes().push_back(std::move(a));
 }
-WithAxes::~WithAxes() { axes.resize(axes.size() - count_); }
+WithAxes::~WithAxes() { axes().resize(axes().size() - count_); }
 
 void check_alive(std::string_view who, const Array& a) {
   if (!a.node()->is_tracer) return;

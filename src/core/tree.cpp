@@ -53,7 +53,7 @@ void set_leaves(const TreeRef& tree, std::span<const Array> leaves) {
   std::vector<Array*> slots;
   collect_leaves(tree, slots);
   if (slots.size() != leaves.size())
-    throw InternalError(base::cat("a tree of ", slots.size(), " leaves was given ", leaves.size()));
+    throw TreeError(base::cat("a tree of ", slots.size(), " arrays was given ", leaves.size()));
   for (std::size_t i = 0; i < slots.size(); ++i) *slots[i] = leaves[i];
 }
 

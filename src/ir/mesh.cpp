@@ -1,7 +1,10 @@
 #include <unisono/mesh.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <limits>
+#include <numeric>
 
 #include "base/text.hpp"
 #include <unisono/error.hpp>
@@ -52,16 +55,13 @@ i64 Mesh::size(const AxisName& name) const {
   return product;
 }
 
-Mesh make_mesh(const std::vector<MeshAxis>& axes) {
-  i64 count = 1;
-  for (const MeshAxis& a : axes) count *= a.size;
-  std::vector<int> devices;
-  for (i64 i = 0; i < count; ++i) devices.push_back(static_cast<int>(i));
-  return make_mesh(axes, devices);
+namespace {
+std::string sizes(const std::vector<MeshAxis>& axes) {
+  std::string out = "(";
+  for (std::size_t i = 0; i < axes.size(); ++i) out += base::cat(i ? ", " : "", axes[i].name, "=", axes[i].size);
+  return out + ")";
 }
-
-Mesh make_mesh(const std::vector<MeshAxis>& axes, const std::vector<int>& devices) {
-  Mesh mesh(axes, devices);
+i64 checked_count(const std::vector<MeshAxis>& axes) {
   i64 count = 1;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (axes[i].name.empty()) throw ShardingError("make_mesh: axis " + std::to_string(i) + " has an empty name");
@@ -70,24 +70,44 @@ Mesh make_mesh(const std::vector<MeshAxis>& axes, const std::vector<int>& device
     for (std::size_t j = 0; j < i; ++j)
       if (axes[j].name == axes[i].name)
         throw ShardingError(base::cat("make_mesh: axis name \"", axes[i].name, "\" appears twice"));
-    count *= axes[i].size;
+    if (__builtin_mul_overflow(count, axes[i].size, &count) || count > std::numeric_limits<int>::max())
+      throw ShardingError(base::cat("make_mesh: mesh ", sizes(axes), " has too many devices"));
   }
-  if (count != static_cast<i64>(devices.size()) && !devices.empty())
-    throw ShardingError(
-        base::cat("make_mesh: mesh ", to_string(mesh), " needs ", count, " devices, ", devices.size(), " were named"));
+  return count;
+}
+}  // namespace
+
+Mesh::Mesh(std::vector<MeshAxis> axes, std::vector<int> devices)
+    : axes_(std::move(axes)), devices_(std::move(devices)) {
+  const i64 count = checked_count(axes_);
+  if (count != static_cast<i64>(devices_.size()))
+    throw ShardingError(base::cat("make_mesh: mesh ", sizes(axes_), " needs ", count, " devices, ", devices_.size(),
+                                  devices_.size() == 1 ? " was named" : " were named"));
+  std::vector<int> sorted = devices_;
+  std::sort(sorted.begin(), sorted.end());
+  if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
+    throw ShardingError(base::cat("make_mesh: mesh ", sizes(axes_), " names device ", *twice, " twice"));
+  if (!sorted.empty() && sorted[0] < 0)
+    throw ShardingError(base::cat("make_mesh: mesh ", sizes(axes_), " names device ", sorted[0]));
+}
+
+Mesh make_mesh(const std::vector<MeshAxis>& axes) {
+  std::vector<int> devices(static_cast<std::size_t>(checked_count(axes)));
+  std::iota(devices.begin(), devices.end(), 0);
+  return make_mesh(axes, devices);
+}
+
+Mesh make_mesh(const std::vector<MeshAxis>& axes, const std::vector<int>& devices) {
+  Mesh mesh(axes, devices);
   for (int d : devices)
-    if (d < 0 || d >= device_count())
+    if (d >= device_count())
       throw ShardingError(base::cat("make_mesh: mesh ", to_string(mesh), " needs device ", d, "; there are ",
-                                    device_count(), " devices\nfix: set_device_count(", count, ")"));
+                                    device_count(), " devices\nfix: set_device_count(",
+                                    *std::max_element(devices.begin(), devices.end()) + 1, ")"));
   return mesh;
 }
 
-std::string to_string(const Mesh& mesh) {
-  std::string out = "(";
-  for (std::size_t i = 0; i < mesh.axes().size(); ++i)
-    out += base::cat(i ? ", " : "", mesh.axes()[i].name, "=", mesh.axes()[i].size);
-  return out + ")";
-}
+std::string to_string(const Mesh& mesh) { return sizes(mesh.axes()); }
 
 const std::vector<std::string>& P::axes(int dim) const {
   static const std::vector<std::string> nothing;

@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include <unisono/error.hpp>
+
+void uni::Dims::no_axis(int axis) const { throw ShapeError(base::cat("the shape ", *this, " has no axis ", axis)); }
 
 namespace uni::ir {
 

@@ -53,6 +53,28 @@ TEST(Numpy, Shapes) {
   EXPECT_EQ(ints(repeat(m, 2, {.axis = 0})), (I{0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5}));
 }
 
+TEST(Numpy, PadsOfEveryMode) {
+  const Array x = arange(3);
+  const auto padded = [&](PadMode mode) { return pad(x, PadWidths(4, 5), {.mode = mode}).to_vector<std::int32_t>(); };
+  using V = std::vector<std::int32_t>;
+  EXPECT_EQ(padded(PadMode::edge), (V{0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2}));
+  EXPECT_EQ(padded(PadMode::wrap), (V{2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1}));
+  EXPECT_EQ(padded(PadMode::reflect), (V{0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1}));
+  EXPECT_EQ(padded(PadMode::symmetric), (V{2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1}));
+}
+
+TEST(Numpy, SincHasItsDerivativesAtZero) {
+  const auto f = [](const Array& x) { return sinc(x); };
+  const double pi2 = std::numbers::pi * std::numbers::pi;
+  const Array zero = full({}, 0.0, {.dtype = Dtype::f64});
+  EXPECT_EQ(sinc(zero).item<double>(), 1);
+  EXPECT_EQ(grad(f)(zero).item<double>(), 0);
+  EXPECT_NEAR(grad(grad(f))(zero).item<double>(), -pi2 / 3, 1e-14);
+  for (const double x : {0.1, 0.159, 0.16, 2.5})
+    EXPECT_NEAR(sinc(full({}, x, {.dtype = Dtype::f64})).item<double>(),
+                std::sin(std::numbers::pi * x) / (std::numbers::pi * x), 1e-15);
+}
+
 TEST(Numpy, Diagonals) {
   EXPECT_EQ(ints(diagonal(m)), (I{0, 4}));
   EXPECT_EQ(ints(diagonal(m, {.offset = 1})), (I{1, 5}));

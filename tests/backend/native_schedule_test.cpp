@@ -127,8 +127,7 @@ void expect_backends_agree(const Local& p, const std::string& what) {
   ASSERT_EQ(got.size(), want.size()) << what;
   for (std::size_t o = 0; o < got.size(); ++o)
     for (std::size_t d = 0; d < got[o].size(); ++d)
-      EXPECT_EQ(got[o][d], want[o][d]) << what << ": output " << o << " device " << d << "\n"
-                                       << ir::print(p.program());
+      EXPECT_EQ(got[o][d], want[o][d]) << what << ": output " << o << " device " << d << "\n" << ir::print(p.program());
 }
 
 ops::AxesOnly over(std::initializer_list<std::string> axes) { return {axes, {}}; }

@@ -191,6 +191,34 @@ TEST(Errors, JitAndTrees) {
   EXPECT_THROW(Array() + 1.0, Error);
 }
 
+TEST(Errors, SizesAndMeshesThatCannotBe) {
+  constexpr i64 huge = i64{1} << 62;
+  const std::vector<float> four{1, 2, 3, 4};
+  expect_text<ShapeError>(
+      [&] {
+        array(four, Dims{huge + 1, 4});
+      },
+      "array: the shape (4611686018427387905, 4) has too many elements");
+  expect_text<ShapeError>([] { pad(arange(3), PadWidths(huge, 2 * (huge - 1)), {.mode = PadMode::wrap}); },
+                          "pad: the widths (4611686018427387904, 9223372036854775806) are too large");
+  expect_text<ShapeError>([] { (void)Dims{2, 3}[2]; }, "the shape (2, 3) has no axis 2");
+  expect_text<ShardingError>(
+      [] {
+        make_mesh({{"a", i64{1} << 32}, {"b", i64{1} << 32}});
+      },
+      "make_mesh: mesh (a=4294967296, b=4294967296) has too many devices");
+  expect_text<ShardingError>([] { make_mesh({{"a", 2}}, {0, 0}); }, "make_mesh: mesh (a=2) names device 0 twice");
+  expect_text<ShardingError>([] { Mesh({{"a", 4}}, {0, 1}); }, "make_mesh: mesh (a=4) needs 4 devices, 2 were named");
+  struct Numbers {
+    double a, b;
+  };
+  expect_text<TreeError>(
+      [] {
+        grad([](const Numbers& n) { return Array(n.a) * n.b; })(Numbers{3, 4});
+      },
+      "grad: args[0] holds no Array: there is nothing to differentiate\nfix: make its numbers Arrays");
+}
+
 TEST(Errors, Data) {
   EXPECT_THROW(data::FashionMnist::load("no such folder"), ExecutionError);
   try {

@@ -126,4 +126,11 @@ TEST(VmapEqualsPmap, UnmappedValues) {
     both([=](const Array& x, const Array& w) { return all_to_all(w, "i", {.tiled = tiled}) * x; });
   }
 }
+
+TEST(ShardMap, ResultsSplitOverAxesInAnyOrder) {
+  const Mesh mesh = make_mesh({{"a", 2}, {"b", 2}});
+  const P order{{"b", "a"}};
+  const auto f = shard_map([](const Array& x) { return x * 1; }, mesh, {.in = {order}, .out = {order}});
+  EXPECT_EQ(f(array({1., 2., 3., 4.})).to_vector<float>(), (std::vector<float>{1, 2, 3, 4}));
+}
 }  // namespace

@@ -28,6 +28,51 @@ TEST(Nesting, GradAndJitInAnyOrder) {
   EXPECT_NEAR(value(grad(jit(grad(jit(grad(jit(f))))))(x)), third, 1e-12);
 }
 
+TEST(Nesting, NumbersAreDifferentiatedAsArrays) {
+  const auto square = [](const Array& x) { return x * x; };
+  const auto product = [](const Array& x, const Array& y) { return x * x * y; };
+  EXPECT_EQ(value(grad(square)(3.0)), 6);
+  EXPECT_EQ(value(grad(grad(square))(3.0)), 2);
+  EXPECT_EQ(value(value_and_grad(square)(3.0).grad), 6);
+  const auto [dx, dy] = grad<0, 1>(product)(3.0, 4.0);
+  EXPECT_EQ(value(dx), 24);
+  EXPECT_EQ(value(dy), 9);
+  EXPECT_EQ(value(jvp(square, 3.0, 1.0).second), 6);
+  EXPECT_EQ(value(jvp(product, std::tuple{3.0, 4.0}, std::tuple{0.0, 1.0}).second), 9);
+  const auto tripled = custom_vjp(
+      product,
+      [=](const Array& x, const Array& y) {
+        return std::pair{product(x, y), x};
+      },
+      [](const Array& x, const Array& ct) {
+        return std::tuple{3 * ct * x, ct};
+      });
+  EXPECT_EQ(value(tripled(3.0, 4.0)), 36);
+  EXPECT_EQ(value(grad([&](const Array& x) { return tripled(x, 4.0); })(5.0)), 15);
+}
+
+TEST(Nesting, DonationMeansNothingInsideATrace) {
+  const auto f = jit([](const Array& x) { return x * x; }, {.donate = {0}});
+  const auto inside = [f](const Array& x) { return f(x) + 1; };
+  EXPECT_EQ(value(grad(f)(Array(3.0))), 6);
+  EXPECT_EQ(value(jit(inside)(Array(3.0))), 10);
+  EXPECT_EQ(vmap(f)(ones({2})).to_vector<float>(), (std::vector<float>{1, 1}));
+}
+
+TEST(Nesting, ArraysHeldByValueAndByPointerAreNeverStale) {
+  struct Step {
+    const Array* now;
+    Array start;
+    Array operator()(const Array& x) const { return x * *now - start * 0; }
+  };
+  Array c = Array(1.0);
+  const Array x = array({1., 2.});
+  const auto step = jit(Step{&c, c});
+  EXPECT_EQ(step(x).to_vector<float>(), (std::vector<float>{1, 2}));
+  c = Array(10.0);
+  EXPECT_EQ(step(x).to_vector<float>(), (std::vector<float>{10, 20}));
+}
+
 TEST(Nesting, ClosureOverAnOuterTracer) {
   const auto outer = [](const Array& x) {
     const auto inner = jit([x](const Array& y) { return x * y * y; });

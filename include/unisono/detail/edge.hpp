@@ -34,6 +34,14 @@ struct ArgumentTypes {
 };
 template <class F, class... A>
 using ArgumentTuple = typename ArgumentTypes<F, std::remove_cvref_t<A>...>::tuple;
+template <class F, class T>
+struct ArgumentsOfTuple;
+template <class F, class... A>
+struct ArgumentsOfTuple<F, std::tuple<A...>> {
+  using type = ArgumentTuple<F, A...>;
+};
+template <class F, class Tuple>
+using ArgumentsOf = typename ArgumentsOfTuple<F, Tuple>::type;
 template <class F, class Tuple>
 struct ResultOf;
 template <class F, class... A>

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "backend/codegen/loop.hpp"
+#include "backend/codegen/memory.hpp"
 #include "backend/codegen/pointwise.hpp"
 #include "base/text.hpp"
 #include <unisono/error.hpp>
@@ -14,26 +15,6 @@ using base::cat;
 namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-std::string memory_type(Dtype d) {
-  switch (d) {
-    case Dtype::b8:
-      return "i8";
-    case Dtype::f16:
-      return "half";
-    case Dtype::bf16:
-      return "i16";
-    default:
-      return Writer::type(*kind_of(d), 1);
-  }
-}
-std::string memory_suffix(Dtype d) {
-  const std::string t = memory_type(d);
-  return t == "half" ? "f16" : t == "float" ? "f32" : t == "double" ? "f64" : t;
-}
-std::string vector_of(const std::string& scalar, int lanes) {
-  return lanes == 1 ? scalar : cat("<", lanes, " x ", scalar, ">");
-}
-
 // Which columns a body works on: at `column`, so many lanes, all of them or those of a mask.
 struct Body {
   std::string column;
@@ -42,9 +23,9 @@ struct Body {
   std::vector<Val> made;
 };
 
-class Emitter_ {
+class LoopEmitter {
  public:
-  explicit Emitter_(const Loop& loop) : l_(loop), lanes_(choose_lanes()) { analyse(); }
+  explicit LoopEmitter(const Loop& loop) : l_(loop), lanes_(choose_lanes()) { analyse(); }
 
   KernelText run() {
     std::string prologue;
@@ -201,7 +182,8 @@ class Emitter_ {
 
   // offset + sum(position * stride) over the row dimensions
   Val row_offset(const Access& a) {
-    const auto known = std::find_if(row_places_.begin(), row_places_.end(), [&](const auto& p) { return p.first == a; });
+    const auto known =
+        std::find_if(row_places_.begin(), row_places_.end(), [&](const auto& p) { return p.first == a; });
     if (known != row_places_.end()) return known->second;
     Val sum = number(a.offset);
     for (std::size_t d = 0; d < l_.rows.size(); ++d)
@@ -210,8 +192,10 @@ class Emitter_ {
     return sum;
   }
   std::string place(int argument, const Access& a, Dtype dtype) {
-    return w_.value(Kind::i64, 1, cat("getelementptr ", memory_type(dtype), ", ptr %p", argument, ", i64 ",
-                                      row_offset(a).name)).name;
+    return w_
+        .value(Kind::i64, 1,
+               cat("getelementptr ", memory_type(dtype), ", ptr %p", argument, ", i64 ", row_offset(a).name))
+        .name;
   }
 
   // A value that is constant along the columns.
@@ -224,7 +208,7 @@ class Emitter_ {
         v = literal(x, 1);
         break;
       case Node::Kind::load:
-        v = read(place(x.argument, x.access, x.dtype), x.dtype, 1, "");
+        v = read(w_, place(x.argument, x.access, x.dtype), x.dtype, 1, "");
         break;
       case Node::Kind::iota:
         v = counter(row_offset(x.access), x.dtype);
@@ -278,7 +262,7 @@ class Emitter_ {
     const auto address = [](auto p) { return reinterpret_cast<std::uintptr_t>(p); };
     w_.line(cat("call void inttoptr (i64 ", address(x.call), " to ptr)(ptr ", out, ", ptr ", pointers, ", i64 ", lanes,
                 ", ptr inttoptr (i64 ", address(x.call_data), " to ptr))"));
-    return read(out, x.dtype, lanes, "");
+    return read(w_, out, x.dtype, lanes, "");
   }
   std::string raw_slot(const std::string& type, i64 count) {
     const std::string name = w_.fresh();
@@ -286,59 +270,6 @@ class Emitter_ {
     return name;
   }
 
-  // ---- memory
-  Val widened(const std::string& loaded, Dtype dtype, int lanes) {
-    const std::string memory = vector_of(memory_type(dtype), lanes);
-    if (dtype == Dtype::b8)
-      return w_.value(Kind::i1, lanes, cat("icmp ne ", memory, " ", loaded, ", ", lanes == 1 ? "0" : "zeroinitializer"));
-    if (dtype == Dtype::f16)
-      return w_.value(Kind::f32, lanes, cat("fpext ", memory, " ", loaded, " to ", Writer::type(Kind::f32, lanes)));
-    if (dtype == Dtype::bf16) {
-      const Val bits = cast("zext", named(loaded, Kind::i16, lanes), Kind::i32);
-      return bitcast(shift_left(bits, integer(16, bits, Kind::i32)), Kind::f32);
-    }
-    return named(loaded, *kind_of(dtype), lanes);
-  }
-  Val read(const std::string& from, Dtype dtype, int lanes, const std::string& mask) {
-    const std::string memory = vector_of(memory_type(dtype), lanes), name = w_.fresh();
-    if (mask.empty()) {
-      w_.line(cat(name, " = load ", memory, ", ptr ", from, ", align ", itemsize(dtype)));
-    } else {
-      const std::string f = cat("@llvm.masked.load.v", lanes, memory_suffix(dtype), ".p0");
-      w_.declarations.insert(cat("declare ", memory, " ", f, "(ptr, i32, <", lanes, " x i1>, ", memory, ")"));
-      w_.line(cat(name, " = call ", memory, " ", f, "(ptr ", from, ", i32 ", itemsize(dtype), ", <", lanes, " x i1> ",
-                  mask, ", ", memory, " zeroinitializer)"));
-    }
-    return widened(name, dtype, lanes);
-  }
-  std::string narrowed(const Val& v, Dtype dtype) {
-    const std::string memory = vector_of(memory_type(dtype), v.lanes);
-    const std::string type = Writer::type(v.kind, v.lanes);
-    const std::string name = w_.fresh();
-    if (dtype == Dtype::b8) {
-      w_.line(cat(name, " = zext ", type, " ", v.name, " to ", memory));
-    } else if (dtype == Dtype::f16) {
-      w_.line(cat(name, " = fptrunc ", type, " ", v.name, " to ", memory));
-    } else if (dtype == Dtype::bf16) {
-      const Val bits = bitcast(v, Kind::i32);
-      return cast("trunc", shift_right(bits, integer(16, bits, Kind::i32), false), Kind::i16).name;
-    } else {
-      return v.name;
-    }
-    return name;
-  }
-  void write(const std::string& to, const Val& v, Dtype dtype, const std::string& mask, bool stream = false) {
-    const std::string memory = vector_of(memory_type(dtype), v.lanes), bits = narrowed(v, dtype);
-    if (mask.empty()) {
-      w_.line(cat("store ", memory, " ", bits, ", ptr ", to, ", align ",
-                  stream ? 64 : static_cast<int>(itemsize(dtype)), stream ? ", !nontemporal !0" : ""));
-      return;
-    }
-    const std::string f = cat("@llvm.masked.store.v", v.lanes, memory_suffix(dtype), ".p0");
-    w_.declarations.insert(cat("declare void ", f, "(", memory, ", ptr, i32, <", v.lanes, " x i1>)"));
-    w_.line(cat("call void ", f, "(", memory, " ", bits, ", ptr ", to, ", i32 ", itemsize(dtype), ", <", v.lanes,
-                " x i1> ", mask, ")"));
-  }
   // Lanes column, column + 1, ... times a stride, as vector of i64.
   Val lane_offsets(const std::string& column, i64 stride) {
     std::string lanes;
@@ -346,20 +277,6 @@ class Emitter_ {
     const Val first = named(column) * number(stride);
     return w_.splat(first, lanes_) + named(lanes + ">", Kind::i64, lanes_);
   }
-  Val gather(const std::string& base, Dtype dtype, i64 stride, const Body& b) {
-    const std::string memory = vector_of(memory_type(dtype), lanes_);
-    const Val offsets = lane_offsets(b.column, stride);
-    const std::string pointers = w_.fresh(), name = w_.fresh();
-    w_.line(cat(pointers, " = getelementptr ", memory_type(dtype), ", ptr ", base, ", <", lanes_, " x i64> ",
-                offsets.name));
-    const std::string f = cat("@llvm.masked.gather.v", lanes_, memory_suffix(dtype), ".v", lanes_, "p0");
-    w_.declarations.insert(
-        cat("declare ", memory, " ", f, "(<", lanes_, " x ptr>, i32, <", lanes_, " x i1>, ", memory, ")"));
-    w_.line(cat(name, " = call ", memory, " ", f, "(<", lanes_, " x ptr> ", pointers, ", i32 ", itemsize(dtype), ", <",
-                lanes_, " x i1> ", b.mask.empty() ? "splat (i1 true)" : b.mask, ", ", memory, " zeroinitializer)"));
-    return widened(name, dtype, lanes_);
-  }
-
   // ---- columns
   void columns(int level) {
     begin_reductions(level + 1);
@@ -370,7 +287,8 @@ class Emitter_ {
     for (int root : roots(level)) prepare(root, level);
     for (std::size_t s = 0; s < l_.stores.size(); ++s)
       if (in_pass(l_.stores[s], level))
-        bases_[-1 - static_cast<int>(s)] = place(l_.stores[s].argument, l_.stores[s].access, node(l_.stores[s].node).dtype);
+        bases_[-1 - static_cast<int>(s)] =
+            place(l_.stores[s].argument, l_.stores[s].access, node(l_.stores[s].node).dtype);
     if (l_.flat()) {
       const Val count = named("%c1") - named("%c0");
       const Val main = count & number(-lanes_);
@@ -392,8 +310,7 @@ class Emitter_ {
       const i64 unrolled = whole / (unroll * lanes_) * unroll * lanes_;
       if (unrolled > 0)
         counted("0", cat(unrolled), unroll * lanes_, [&](const std::string& c) {
-          for (int u = 0; u < unroll; ++u)
-            body(level, {u ? (named(c) + number(u * lanes_)).name : c, "", u, {}});
+          for (int u = 0; u < unroll; ++u) body(level, {u ? (named(c) + number(u * lanes_)).name : c, "", u, {}});
         });
       if (whole > unrolled)
         counted(cat(unrolled), cat(whole), lanes_, [&](const std::string& c) { body(level, {c, "", 0, {}}); });
@@ -444,8 +361,10 @@ class Emitter_ {
     const Node& x = node(n);
     const Kind kind = *kind_of(x.dtype);
     const auto scratch_place = [&] {
-      return w_.value(Kind::i64, 1, cat("getelementptr ", Writer::type(kind, 1), ", ptr ", scratch_[at(n)], ", i64 ",
-                                        b.column)).name;
+      return w_
+          .value(Kind::i64, 1,
+                 cat("getelementptr ", Writer::type(kind, 1), ", ptr ", scratch_[at(n)], ", i64 ", b.column))
+          .name;
     };
     Val v;
     if (kept_before(n, level)) {
@@ -453,11 +372,11 @@ class Emitter_ {
     } else if (x.kind == Node::Kind::load) {
       const i64 stride = column_stride(x.access);
       if (stride != 1) {
-        v = gather(bases_.at(n), x.dtype, stride, b);
+        v = gather(bases_.at(n), x.dtype, lane_offsets(b.column, stride), b.mask);
       } else {
-        const Val p = w_.value(Kind::i64, 1, cat("getelementptr ", memory_type(x.dtype), ", ptr ", bases_.at(n),
-                                                 ", i64 ", b.column));
-        v = read(p.name, x.dtype, lanes_, b.mask);
+        const Val p = w_.value(Kind::i64, 1,
+                               cat("getelementptr ", memory_type(x.dtype), ", ptr ", bases_.at(n), ", i64 ", b.column));
+        v = read(w_, p.name, x.dtype, lanes_, b.mask);
       }
     } else if (x.kind == Node::Kind::iota) {
       v = counter(w_.splat(row_offset(x.access), lanes_) + lane_offsets(b.column, column_stride(x.access)), x.dtype);
@@ -483,8 +402,9 @@ class Emitter_ {
       const Store& store = l_.stores[s];
       if (!in_pass(store, level)) continue;
       const Dtype dtype = node(store.node).dtype;
-      const Val p = w_.value(Kind::i64, 1, cat("getelementptr ", memory_type(dtype), ", ptr ",
-                                               bases_.at(-1 - static_cast<int>(s)), ", i64 ", b.column));
+      const Val p = w_.value(
+          Kind::i64, 1,
+          cat("getelementptr ", memory_type(dtype), ", ptr ", bases_.at(-1 - static_cast<int>(s)), ", i64 ", b.column));
       write(p.name, vector(store.node, level, b), dtype, b.mask, l_.stream && b.mask.empty());
     }
   }
@@ -538,8 +458,9 @@ class Emitter_ {
         for (int k = 0; k < half; ++k) lanes += cat(k ? ", " : "<", "i32 ", from + k);
         const std::string type = Writer::type(v.kind, v.lanes);
         if (half == 1) return w_.value(v.kind, 1, cat("extractelement ", type, " ", v.name, ", i64 ", from));
-        return w_.value(v.kind, half, cat("shufflevector ", type, " ", v.name, ", ", type, " poison, <", half,
-                                          " x i32> ", lanes, ">"));
+        return w_.value(
+            v.kind, half,
+            cat("shufflevector ", type, " ", v.name, ", ", type, " poison, <", half, " x i32> ", lanes, ">"));
       };
       v = join(part(0), part(half));
     }
@@ -553,17 +474,20 @@ class Emitter_ {
       const Kind kind = *kind_of(dtype);
       if (!f.per_column) {
         fold_slot_.push_back(w_.slot(kind, 1));
-        w_.line(cat("store ", Writer::type(kind, 1), " ", neutral(*f.op, dtype, w_, 1).name, ", ptr ",
-                    fold_slot_.back()));
+        w_.line(
+            cat("store ", Writer::type(kind, 1), " ", neutral(*f.op, dtype, w_, 1).name, ", ptr ", fold_slot_.back()));
         continue;
       }
       const Val first = named("%chunk") * number(l_.columns);
-      fold_slot_.push_back(w_.value(Kind::i64, 1, cat("getelementptr ", memory_type(dtype), ", ptr %p", f.argument,
-                                                      ", i64 ", first.name)).name);
+      fold_slot_.push_back(
+          w_.value(Kind::i64, 1,
+                   cat("getelementptr ", memory_type(dtype), ", ptr %p", f.argument, ", i64 ", first.name))
+              .name);
       const std::string base = fold_slot_.back();
       counted(l_.has_row_reduction() ? "0" : "%c0", l_.has_row_reduction() ? cat(l_.columns) : "%c1", 1,
               [&](const std::string& c) {
-                const Val p = w_.value(Kind::i64, 1, cat("getelementptr ", memory_type(dtype), ", ptr ", base, ", i64 ", c));
+                const Val p =
+                    w_.value(Kind::i64, 1, cat("getelementptr ", memory_type(dtype), ", ptr ", base, ", i64 ", c));
                 write(p.name, neutral(*f.op, dtype, w_, 1), dtype, "");
               });
     }
@@ -571,9 +495,9 @@ class Emitter_ {
   void fold(std::size_t f, int level, Body& b) {
     const Fold& x = l_.folds[f];
     const Dtype dtype = node(x.node).dtype;
-    const Val p = w_.value(Kind::i64, 1, cat("getelementptr ", memory_type(dtype), ", ptr ", fold_slot_[f], ", i64 ",
-                                             b.column));
-    const Val sum = read(p.name, dtype, lanes_, b.mask);
+    const Val p =
+        w_.value(Kind::i64, 1, cat("getelementptr ", memory_type(dtype), ", ptr ", fold_slot_[f], ", i64 ", b.column));
+    const Val sum = read(w_, p.name, dtype, lanes_, b.mask);
     write(p.name, combine(*x.op, dtype, sum, vector(x.node, level, b)), dtype, b.mask);
   }
   void end_folds() {
@@ -583,8 +507,8 @@ class Emitter_ {
       const Dtype dtype = node(x.node).dtype;
       const Kind kind = *kind_of(dtype);
       const Val sum = w_.value(kind, 1, cat("load ", Writer::type(kind, 1), ", ptr ", fold_slot_[f]));
-      const Val p = w_.value(Kind::i64, 1, cat("getelementptr ", memory_type(dtype), ", ptr %p", x.argument,
-                                               ", i64 %chunk"));
+      const Val p =
+          w_.value(Kind::i64, 1, cat("getelementptr ", memory_type(dtype), ", ptr %p", x.argument, ", i64 %chunk"));
       write(p.name, sum, dtype, "");
     }
   }
@@ -592,22 +516,22 @@ class Emitter_ {
   const Loop& l_;
   Writer w_;
   const int lanes_;
-  std::vector<bool> by_row_;           // constant along the columns
-  std::vector<int> level_, first_;     // pass in which a value can be complete; pass that computes it first
-  std::vector<std::string> scratch_;   // a row of it, kept between passes
+  std::vector<bool> by_row_;          // constant along the columns
+  std::vector<int> level_, first_;    // pass in which a value can be complete; pass that computes it first
+  std::vector<std::string> scratch_;  // a row of it, kept between passes
   i64 scratch_bytes_ = 0;
   int levels_ = 0, prepared_ = 0;
   std::string row_index_;
   std::vector<Val> position_, scalars_;
   std::vector<std::pair<Access, Val>> row_places_;
-  std::map<int, std::string> bases_;   // of loads; of stores by -1 - index
+  std::map<int, std::string> bases_;  // of loads; of stores by -1 - index
   std::map<int, Val> splats_;
   std::map<int, std::vector<std::string>> sum_slots_;
   std::vector<std::string> fold_slot_;
 };
 }  // namespace
 
-KernelText emit(const Loop& loop) { return Emitter_(loop).run(); }
+KernelText emit(const Loop& loop) { return LoopEmitter(loop).run(); }
 bool can_emit(Dtype dtype) { return kind_of(dtype).has_value(); }
 bool can_emit(const ir::Op& op, const ir::Params& params, std::span<const Dtype> in, Dtype out) {
   return find_emitter(op, params, in, out) != nullptr;

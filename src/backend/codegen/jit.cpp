@@ -64,8 +64,8 @@ void compile_module(std::span<const Job> jobs, void** addresses) {
       rest.remove_prefix(end);
     }
   }
-  text += cat("attributes #0 = { nounwind \"prefer-vector-width\"=\"", t.vector_bits, "\" \"min-legal-vector-width\"=\"",
-              t.vector_bits, "\" }\n!0 = !{i32 1}\n");
+  text += cat("attributes #0 = { nounwind \"prefer-vector-width\"=\"", t.vector_bits,
+              "\" \"min-legal-vector-width\"=\"", t.vector_bits, "\" }\n!0 = !{i32 1}\n");
   if (std::getenv("UNISONO_PRINT_KERNELS")) fputs(text.c_str(), stderr);
   std::vector<const char*> names;
   for (const Job& job : jobs) names.push_back(job.name.c_str());

@@ -7,8 +7,8 @@
 
 namespace uni::codegen {
 
-// One function per loop. Kernels are kept until the process ends, and equal ones are compiled once. Throws Error when the
-// library with LLVM cannot be loaded, or refuses a kernel.
+// One function per loop. Kernels are kept until the process ends, and equal ones are compiled once. Throws Error when
+// the library with LLVM cannot be loaded, or refuses a kernel.
 std::vector<KernelFn> compile(std::span<const Loop> loops);
 // Kernels compiled so far.
 i64 compiled_count();

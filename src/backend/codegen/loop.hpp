@@ -22,13 +22,13 @@ using CallFn = void (*)(std::byte* out, const std::byte* const* in, i64 count, c
 struct Node {
   enum class Kind : std::uint8_t { load, constant, iota, map, reduce } kind = Kind::load;
   Dtype dtype = Dtype::f32;
-  std::vector<int> in;          // nodes, all earlier ones
-  const ir::Op* op = nullptr;   // map, reduce
+  std::vector<int> in;         // nodes, all earlier ones
+  const ir::Op* op = nullptr;  // map, reduce
   const ir::Params* params = nullptr;
-  int argument = -1;            // load: pointer among the kernel's arguments
-  Access access;                // load; iota: the value itself
-  ir::Scalar value;             // constant
-  CallFn call = nullptr;        // map without an emitter
+  int argument = -1;      // load: pointer among the kernel's arguments
+  Access access;          // load; iota: the value itself
+  ir::Scalar value;       // constant
+  CallFn call = nullptr;  // map without an emitter
   const void* call_data = nullptr;
 };
 struct Store {

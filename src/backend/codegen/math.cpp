@@ -46,8 +46,8 @@ ExpParts exp_parts(const Val& x) {
 }
 // exp(r) - 1 for |r| <= log(2) / 2: minimax polynomial of degree 7.
 Val expm1_near(const Val& r) {
-  const Val p = polynomial(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1,
-                               5.0000001201e-1});
+  const Val p = polynomial(
+      r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
   return fma(p, r * r, r);
 }
 }  // namespace
@@ -108,12 +108,12 @@ Val logistic_f32(const Val& x) { return 1.0 / (exp_f32(-x) + 1.0); }
 // Minimax polynomials: erf(x) / x - 1 in x^2 for |x| < 1, log(1 - erf(x)) for 1 <= x < 4; from there on erf is 1.
 Val erf_f32(const Val& x) {
   const Val a = absolute(x);
-  const Val p = polynomial(a * a, {7.85383975579e-5, -0.000801018686244, 0.00518832688428,
-                                   -0.0268538114939, 0.112835851377, -0.376126258234, 0.12837916573});
+  const Val p = polynomial(a * a, {7.85383975579e-5, -0.000801018686244, 0.00518832688428, -0.0268538114939,
+                                   0.112835851377, -0.376126258234, 0.12837916573});
   const Val near = fma(a, p, a);
   const Val c = limited(a, 0, 4);
-  const Val q = polynomial(c, {0.00018557289149612188, -0.002939596539363265, 0.021805275231599808,
-                               -0.1030372828245163, -0.638225793838501, -1.1270400285720825, -0.00035373331047594547});
+  const Val q = polynomial(c, {0.00018557289149612188, -0.002939596539363265, 0.021805275231599808, -0.1030372828245163,
+                               -0.638225793838501, -1.1270400285720825, -0.00035373331047594547});
   const Val far = 1.0 - exp_f32(q);
   const Val y = select(compare("olt", a, constant(1, x)), near, far);
   return copysign(y, x);
@@ -141,8 +141,7 @@ Val wave(const Val& x, bool cosine) {
   constexpr double shift = 12582912.0;
   const Val t = fma(x, 0.636619772367581343, constant(shift, x));
   const Val k = t - shift;
-  const Val r = fma(k, 1.7151245100058819e-15,
-                    fma(k, 4.371138828673793e-08, fma(k, -1.5707963705062866, x)));
+  const Val r = fma(k, 1.7151245100058819e-15, fma(k, 4.371138828673793e-08, fma(k, -1.5707963705062866, x)));
   Val quarter = bitcast(t, Kind::i32);
   if (cosine) quarter = quarter + integer(1, quarter, Kind::i32);
   const Val z = r * r;
@@ -155,9 +154,7 @@ Val wave(const Val& x, bool cosine) {
   return bitcast(bitcast(select(odd, c, s), Kind::i32) ^ sign, Kind::f32);
 }
 }  // namespace
-Val sin_f32(const Val& x) {
-  return select(compare("oeq", x, constant(0, x)), x, wave(x, false));
-}
+Val sin_f32(const Val& x) { return select(compare("oeq", x, constant(0, x)), x, wave(x, false)); }
 Val cos_f32(const Val& x) { return wave(x, true); }
 
 }  // namespace uni::codegen

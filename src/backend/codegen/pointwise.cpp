@@ -167,9 +167,7 @@ Val extreme(const Val& a, const Val& b, bool is_signed_value, bool larger) {
 }
 Val maximum(In x, Ctx c) { return extreme(x[0], x[1], is_signed(c.out), true); }
 Val minimum(In x, Ctx c) { return extreme(x[0], x[1], is_signed(c.out), false); }
-Val clamp(In x, Ctx c) {
-  return extreme(extreme(x[1], x[0], is_signed(c.out), true), x[2], is_signed(c.out), false);
-}
+Val clamp(In x, Ctx c) { return extreme(extreme(x[1], x[0], is_signed(c.out), true), x[2], is_signed(c.out), false); }
 Val and_of(In x, Ctx) { return x[0] & x[1]; }
 Val or_of(In x, Ctx) { return x[0] | x[1]; }
 Val xor_of(In x, Ctx) { return x[0] ^ x[1]; }
@@ -190,9 +188,7 @@ Val compare_of(In x, Ctx c) {
   using D = ops::Compare::Direction;
   const D d = c.params.as<ops::Compare>().direction;
   const bool real = is_real(x[0].kind), wide = is_signed(c.in[0]);
-  const auto named = [&](std::string_view order) {
-    return base::cat(real ? "o" : wide ? "s" : "u", order);
-  };
+  const auto named = [&](std::string_view order) { return base::cat(real ? "o" : wide ? "s" : "u", order); };
   switch (d) {
     case D::eq:
       return compare(real ? "oeq" : "eq", x[0], x[1]);
@@ -246,48 +242,47 @@ struct Row {
   bool (*takes)(std::span<const Dtype> in, Dtype out) = any;
   int cost = 1;
 };
-constexpr Row rows[] = {
-    {&ops::neg, neg},
-    {&ops::abs, abs_of},
-    {&ops::sign, sign_of, any, 2},
-    {&ops::floor, by_intrinsic<floor_name>},
-    {&ops::ceil, by_intrinsic<ceil_name>},
-    {&ops::round, by_intrinsic<round_name>},
-    {&ops::not_, not_of},
-    {&ops::exp, function_f32<exp_f32>, as_f32, 20},
-    {&ops::expm1, function_f32<expm1_f32>, as_f32, 24},
-    {&ops::log, function_f32<log_f32>, as_f32, 24},
-    {&ops::log1p, function_f32<log1p_f32>, as_f32, 32},
-    {&ops::sqrt, by_intrinsic<sqrt_name>, any, 8},
-    {&ops::rsqrt, rsqrt_of, any, 12},
-    {&ops::sin, angle_f32<sin_f32>, as_f32, 20},
-    {&ops::cos, angle_f32<cos_f32>, as_f32, 20},
-    {&ops::tanh, function_f32<tanh_f32>, as_f32, 30},
-    {&ops::logistic, function_f32<logistic_f32>, as_f32, 26},
-    {&ops::erf, function_f32<erf_f32>, as_f32, 40},
-    {&ops::erf_inv, function_f32<erf_inv_f32>, as_f32, 50},
-    {&ops::is_finite, finite},
-    {&ops::stop_gradient, same},
-    {&ops::integer_pow, integer_pow, any, 3},
-    {&ops::add, add},
-    {&ops::sub, sub},
-    {&ops::mul, mul},
-    {&ops::div, divide, any, 4},
-    {&ops::rem, remainder_of, integral, 40},
-    {&ops::maximum, maximum},
-    {&ops::minimum, minimum},
-    {&ops::and_, and_of},
-    {&ops::or_, or_of},
-    {&ops::xor_, xor_of},
-    {&ops::shift_left, shift_left_of, any, 2},
-    {&ops::shift_right_logical, shift_right_of, any, 2},
-    {&ops::shift_right_arithmetic, shift_signed, any, 2},
-    {&ops::fma, by_intrinsic<fma_name>, not_half},
-    {&ops::compare, compare_of},
-    {&ops::select, select_of},
-    {&ops::clamp, clamp, any, 2},
-    {&ops::convert, convert, rounds_once},
-    {&ops::bitcast, bitcast_of, not_half}};
+constexpr Row rows[] = {{&ops::neg, neg},
+                        {&ops::abs, abs_of},
+                        {&ops::sign, sign_of, any, 2},
+                        {&ops::floor, by_intrinsic<floor_name>},
+                        {&ops::ceil, by_intrinsic<ceil_name>},
+                        {&ops::round, by_intrinsic<round_name>},
+                        {&ops::not_, not_of},
+                        {&ops::exp, function_f32<exp_f32>, as_f32, 20},
+                        {&ops::expm1, function_f32<expm1_f32>, as_f32, 24},
+                        {&ops::log, function_f32<log_f32>, as_f32, 24},
+                        {&ops::log1p, function_f32<log1p_f32>, as_f32, 32},
+                        {&ops::sqrt, by_intrinsic<sqrt_name>, any, 8},
+                        {&ops::rsqrt, rsqrt_of, any, 12},
+                        {&ops::sin, angle_f32<sin_f32>, as_f32, 20},
+                        {&ops::cos, angle_f32<cos_f32>, as_f32, 20},
+                        {&ops::tanh, function_f32<tanh_f32>, as_f32, 30},
+                        {&ops::logistic, function_f32<logistic_f32>, as_f32, 26},
+                        {&ops::erf, function_f32<erf_f32>, as_f32, 40},
+                        {&ops::erf_inv, function_f32<erf_inv_f32>, as_f32, 50},
+                        {&ops::is_finite, finite},
+                        {&ops::stop_gradient, same},
+                        {&ops::integer_pow, integer_pow, any, 3},
+                        {&ops::add, add},
+                        {&ops::sub, sub},
+                        {&ops::mul, mul},
+                        {&ops::div, divide, any, 4},
+                        {&ops::rem, remainder_of, integral, 40},
+                        {&ops::maximum, maximum},
+                        {&ops::minimum, minimum},
+                        {&ops::and_, and_of},
+                        {&ops::or_, or_of},
+                        {&ops::xor_, xor_of},
+                        {&ops::shift_left, shift_left_of, any, 2},
+                        {&ops::shift_right_logical, shift_right_of, any, 2},
+                        {&ops::shift_right_arithmetic, shift_signed, any, 2},
+                        {&ops::fma, by_intrinsic<fma_name>, not_half},
+                        {&ops::compare, compare_of},
+                        {&ops::select, select_of},
+                        {&ops::clamp, clamp, any, 2},
+                        {&ops::convert, convert, rounds_once},
+                        {&ops::bitcast, bitcast_of, not_half}};
 
 const Row* find_row(const ir::Op& op) {
   const auto it = std::find_if(std::begin(rows), std::end(rows), [&](const Row& r) { return r.op == &op; });

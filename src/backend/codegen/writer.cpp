@@ -57,8 +57,8 @@ Val Writer::value(Kind kind, int lanes, std::string_view instruction) {
 Val Writer::literal_bits(std::uint64_t bits, Kind kind, int lanes) {
   std::string text;
   if (kind == Kind::f32)  // written as the double of the same value
-    text = hex(std::bit_cast<std::uint64_t>(
-        static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))));
+    text =
+        hex(std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))));
   else if (kind == Kind::f64)
     text = hex(bits);
   else if (kind == Kind::i1)
@@ -68,19 +68,19 @@ Val Writer::literal_bits(std::uint64_t bits, Kind kind, int lanes) {
   return {this, lanes == 1 ? text : cat("splat (", scalar_type(kind), " ", text, ")"), kind, lanes};
 }
 Val Writer::literal(double value, Kind kind, int lanes) {
-  if (kind == Kind::f32)
-    return literal_bits(std::bit_cast<std::uint32_t>(static_cast<float>(value)), kind, lanes);
+  if (kind == Kind::f32) return literal_bits(std::bit_cast<std::uint32_t>(static_cast<float>(value)), kind, lanes);
   if (kind == Kind::f64) return literal_bits(std::bit_cast<std::uint64_t>(value), kind, lanes);
   return literal_bits(static_cast<std::uint64_t>(static_cast<i64>(value)), kind, lanes);
 }
 Val Writer::splat(const Val& scalar, int lanes) {
   if (lanes == 1) return scalar;
   const std::string vector = type(scalar.kind, lanes);
-  const Val one = value(scalar.kind, lanes,
-                        cat("insertelement ", vector, " poison, ", scalar_type(scalar.kind), " ", scalar.name, ", i64 0"));
-  return value(scalar.kind, lanes,
-               cat("shufflevector ", vector, " ", one.name, ", ", vector, " poison, <", lanes,
-                   " x i32> zeroinitializer"));
+  const Val one =
+      value(scalar.kind, lanes,
+            cat("insertelement ", vector, " poison, ", scalar_type(scalar.kind), " ", scalar.name, ", i64 0"));
+  return value(
+      scalar.kind, lanes,
+      cat("shufflevector ", vector, " ", one.name, ", ", vector, " poison, <", lanes, " x i32> zeroinitializer"));
 }
 Val Writer::intrinsic(std::string_view name, Kind kind, const std::vector<Val>& in) {
   std::string arguments, types;
@@ -112,8 +112,7 @@ void Writer::begin(const std::string& name) { body += cat(name, ":\n"); }
 namespace {
 Val binary(std::string_view real, std::string_view integer, const Val& a, const Val& b) {
   const std::string_view op = is_real(a.kind) ? real : integer;
-  return a.writer->value(a.kind, a.lanes,
-                         cat(op, " ", Writer::type(a.kind, a.lanes), " ", a.name, ", ", b.name));
+  return a.writer->value(a.kind, a.lanes, cat(op, " ", Writer::type(a.kind, a.lanes), " ", a.name, ", ", b.name));
 }
 }  // namespace
 Val operator+(const Val& a, const Val& b) { return binary("fadd", "add", a, b); }
@@ -144,9 +143,9 @@ Val select(const Val& condition, const Val& yes, const Val& no) {
 }
 Val cast(std::string_view instruction, const Val& a, Kind kind) {
   if (a.kind == kind) return a;
-  return a.writer->value(kind, a.lanes,
-                         cat(instruction, " ", Writer::type(a.kind, a.lanes), " ", a.name, " to ",
-                             Writer::type(kind, a.lanes)));
+  return a.writer->value(
+      kind, a.lanes,
+      cat(instruction, " ", Writer::type(a.kind, a.lanes), " ", a.name, " to ", Writer::type(kind, a.lanes)));
 }
 Val bitcast(const Val& a, Kind kind) { return cast("bitcast", a, kind); }
 Val absolute(const Val& a) { return a.writer->intrinsic("fabs", a.kind, {a}); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/native/walk.hpp"
+#include "base/thread_instance.hpp"
 #include "ops/structural.hpp"
 
 namespace uni::native {
@@ -89,7 +90,7 @@ void fill_iota(const ir::Eqn& e, const ir::Type& type, i64 begin, i64 n, std::by
 }  // namespace
 
 void Group::run(i64 begin, i64 end, std::byte* const* inputs, std::byte* const* outputs) const {
-  thread_local std::vector<std::byte> scratch;
+  std::vector<std::byte>& scratch = base::thread_instance<std::vector<std::byte>>();
   scratch.resize(static_cast<std::size_t>(slots_) * slot_bytes_ + 64);
   std::byte* base = scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64) % 64;
   const auto slot = [&](const Member& m) { return base + static_cast<std::size_t>(m.slot) * slot_bytes_; };

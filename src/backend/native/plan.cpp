@@ -24,7 +24,6 @@ KernelFn kernel_of(const ir::Op* op) {
   return it == table->end() ? nullptr : it->second;
 }
 
-
 Planner::Planner(const runtime::LocalProgram& local)
     : shared_(std::make_shared<const ir::Program>(swap_transposed_dots(*local.program))), program_(*shared_) {
   plan_.program = shared_;
@@ -213,7 +212,6 @@ void Planner::merged_sum(const ir::Eqn& e, const ir::Eqn& dot) {
   s.out_types.push_back(value(e.out[0]).type);
   steps_.push_back(std::move(s));
 }
-
 
 Plan make_plan(const runtime::LocalProgram& program) { return Planner(program).run(); }
 

@@ -21,8 +21,8 @@ i64 compiled_from() {
   return elements;
 }
 bool is_reduction(const ir::Op* op) {
-  for (const auto* r : {&ops::reduce_sum, &ops::reduce_prod, &ops::reduce_max, &ops::reduce_min, &ops::reduce_and,
-                        &ops::reduce_or})
+  for (const auto* r :
+       {&ops::reduce_sum, &ops::reduce_prod, &ops::reduce_max, &ops::reduce_min, &ops::reduce_and, &ops::reduce_or})
     if (op == r) return true;
   return false;
 }

@@ -15,9 +15,7 @@ bool Planner::is_pointwise(const ir::Eqn& e) const {
   return pointwise_kernel(*e.op, e.params, in, plan_.values[at(e.out[0])].type) != nullptr;
 }
 
-bool is_maker(const ir::Op* op) {
-  return op == &ops::full || op == &ops::iota || op == &ops::broadcast_in_dim;
-}
+bool is_maker(const ir::Op* op) { return op == &ops::full || op == &ops::iota || op == &ops::broadcast_in_dim; }
 
 Planner::Pending& Planner::group_for(int root) {
   const Value& out = value(root);
@@ -144,6 +142,5 @@ void Planner::flush(Pending* p) {
     if (v >= 0) in_group_.erase(v);
   steps_.push_back(std::move(s));
 }
-
 
 }  // namespace uni::native

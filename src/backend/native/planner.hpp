@@ -85,7 +85,7 @@ class Planner {
   std::map<std::pair<i64, bool>, std::unique_ptr<Pending>> pending_;
   std::unordered_map<int, const ir::Eqn*> makers_;  // root value -> what makes it, while it is not stored
   std::unordered_map<int, const ir::Eqn*> views_;   // root value -> the transpose, slice or reverse, likewise
-  std::unordered_map<int, Strided> view_;              // of makers and views
+  std::unordered_map<int, Strided> view_;           // of makers and views
   std::unordered_map<int, Pending*> in_group_;      // root value -> its pending group
   Open clusters_;                                   // oldest first
 };
