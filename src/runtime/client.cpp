@@ -2,17 +2,14 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <new>
 
 #include "base/text.hpp"
+#include "runtime/memory.hpp"
 #include <unisono/error.hpp>
 
 namespace uni::runtime {
 
-Storage::Storage(i64 bytes) : bytes_(bytes), owned_(true) {
-  constexpr std::size_t alignment = 64;
-  const std::size_t rounded = (static_cast<std::size_t>(bytes) + alignment - 1) / alignment * alignment;
-  data_ = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded ? rounded : alignment));
+Storage::Storage(i64 bytes) : data_(take_memory(bytes)), bytes_(bytes), owned_(true) {
   if (!data_) throw ExecutionError(base::cat("out of memory: an array of ", bytes, " bytes cannot be allocated"));
 }
 
@@ -20,7 +17,7 @@ Storage::Storage(std::byte* data, i64 bytes, std::shared_ptr<const void> owner)
     : data_(data), bytes_(bytes), owner_(std::move(owner)) {}
 
 Storage::~Storage() {
-  if (owned_) std::free(data_);
+  if (owned_) give_memory(data_, bytes_);
 }
 
 namespace {
