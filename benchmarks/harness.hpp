@@ -1,5 +1,5 @@
-// Timing as the peers' programs do it: three calls to warm up, then calls until the time or 200 calls are over, each timed
-// to the end of its result; one JSON line a figure.
+// Timing as the peers' programs do it: three calls to warm up, then calls until the time or 200 calls are over, each
+// timed to the end of its result; one JSON line a figure.
 #pragma once
 #include <sched.h>
 
@@ -72,9 +72,10 @@ class Report {
     std::sort(values.begin(), values.end());
     const std::size_t n = values.size();
     const double median = n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-    std::printf("{\"bench\": \"%s\", \"impl\": \"unisono\", \"config\": {\"threads\": %d}, \"metric\": \"%s\", "
-                "\"median\": %.6g, \"min\": %.6g, \"n\": %zu}\n",
-                name.c_str(), options_.threads, unit, median, values[0], n);
+    std::printf(
+        "{\"bench\": \"%s\", \"impl\": \"unisono\", \"config\": {\"threads\": %d}, \"metric\": \"%s\", "
+        "\"median\": %.6g, \"min\": %.6g, \"n\": %zu}\n",
+        name.c_str(), options_.threads, unit, median, values[0], n);
     std::fflush(stdout);
   }
   Options options_;

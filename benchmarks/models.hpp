@@ -41,8 +41,8 @@ struct Cnn {
   Array c1, b1, c2, b2;
   Dense d1, d2;
   static Cnn init() {
-    return {normal({3, 3, 1, 32}, 1.0 / 3), uni::zeros({32}),       normal({3, 3, 32, 64}, 1.0 / 17),
-            uni::zeros({64}),               Dense::init(3136, 256), Dense::init(256, 10)};
+    return {normal({3, 3, 1, 32}, 1.0 / 3), uni::zeros({32}),    normal({3, 3, 32, 64}, 1.0 / 17), uni::zeros({64}),
+            Dense::init(3136, 256),         Dense::init(256, 10)};
   }
   static Batch batch() { return {normal({128, 28, 28, 1}), labels(128, 10)}; }
   static Array loss(const Cnn& m, const Batch& d) {

@@ -27,11 +27,14 @@ void dispatch(Report& r) {
   Tree tree;
   tree.fill(x);
   r.time_many("dispatch/tree20", compiled([=](const Tree& t) { return uni::tree_map(add_one, t); }, tree), 1000);
-  r.time_many("dispatch/pmap8", [=]() -> Call {
-    const auto g = uni::pmap(add_one, {.axis = "i"});
-    const Array y = g(uni::ones({8, 8}));
-    return [=] { (void)g(y); };
-  }, 100);
+  r.time_many(
+      "dispatch/pmap8",
+      [=]() -> Call {
+        const auto g = uni::pmap(add_one, {.axis = "i"});
+        const Array y = g(uni::ones({8, 8}));
+        return [=] { (void)g(y); };
+      },
+      100);
 }
 
 template <class M, class Opt>
@@ -69,10 +72,9 @@ std::function<Call()> parallel_steps(int devices) {
     x.insert(0, devices);
     d = {uni::reshape(d.x, x), uni::reshape(d.y, {devices, d.y.size() / devices})};
     const uni::AxisSpec all = uni::none;
-    const auto step =
-        uni::jit(uni::pmap(step_of<M, Opt>("batch"),
-                           {.axis = "batch", .in_axes = {all, all, 0}, .out_axes = {all, all, all}}),
-                 {.donate = {0, 1}});
+    const auto step = uni::jit(
+        uni::pmap(step_of<M, Opt>("batch"), {.axis = "batch", .in_axes = {all, all, 0}, .out_axes = {all, all, all}}),
+        {.donate = {0, 1}});
     return training<M, Opt>(step, m, Opt::init(m), d);
   };
 }
@@ -99,20 +101,21 @@ void collectives(Report& r) {
       {"ppermute", [](const Array& v) { return uni::ppermute(v, "x", uni::ring_shift(8)); }}};
   for (const auto& [name, op] : all)
     for (i64 bytes : {i64{4096}, i64{262144}, i64{4} << 20})
-      r.time("coll/" + std::string(name) + "_" + std::to_string(bytes), [&]() -> Call {
-        const auto body = [op = op](Array v) {
-          for (int i = 0; i < 10; ++i) v = op(v);
-          return v;
-        };
-        const auto g = uni::jit(uni::shard_map(body, mesh, {.in = {{"x"}}, .out = {{"x"}}}));
-        const Array x = g(uni::ones({8 * bytes / 4}));
-        return [=] { (void)g(x); };
-      }, "us", 10);
+      r.time(
+          "coll/" + std::string(name) + "_" + std::to_string(bytes),
+          [&]() -> Call {
+            const auto body = [op = op](Array v) {
+              for (int i = 0; i < 10; ++i) v = op(v);
+              return v;
+            };
+            const auto g = uni::jit(uni::shard_map(body, mesh, {.in = {{"x"}}, .out = {{"x"}}}));
+            const Array x = g(uni::ones({8 * bytes / 4}));
+            return [=] { (void)g(x); };
+          },
+          "us", 10);
 }
 
-Array gelu(const Array& x) {
-  return 0.5 * x * (1 + uni::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
-}
+Array gelu(const Array& x) { return 0.5 * x * (1 + uni::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))); }
 Array layer_norm(const Array& x, const Array& s, const Array& b) {
   const Array m = uni::mean(x, {.axis = -1, .keepdims = true});
   const Array v = uni::mean(uni::square(x - m), {.axis = -1, .keepdims = true});
@@ -130,19 +133,25 @@ void micro(Report& r) {
   const Dims big{4096, 4096}, rows{8192, 1024};
   using uni::exp, uni::tanh, uni::sin;
   op("gelu16M", gelu, big);
-  op("exp16M", [](const Array& x) { return exp(x); }, big);
-  op("tanh16M", [](const Array& x) { return tanh(x); }, big);
-  op("sin16M", [](const Array& x) { return sin(x); }, big);
-  op("axpy16M", [](const Array& x) { return x * 2 + 1; }, big);
-  op("softmax", [](const Array& x) { return uni::softmax(x); }, rows);
+  op(
+      "exp16M", [](const Array& x) { return exp(x); }, big);
+  op(
+      "tanh16M", [](const Array& x) { return tanh(x); }, big);
+  op(
+      "sin16M", [](const Array& x) { return sin(x); }, big);
+  op(
+      "axpy16M", [](const Array& x) { return x * 2 + 1; }, big);
+  op(
+      "softmax", [](const Array& x) { return uni::softmax(x); }, rows);
   r.time("micro/layernorm_grad", [&]() -> Call {
-    const auto f = uni::grad<0, 1, 2>([](const Array& x, const Array& s, const Array& b) {
-      return uni::sum(uni::square(layer_norm(x, s, b)));
-    });
+    const auto f = uni::grad<0, 1, 2>(
+        [](const Array& x, const Array& s, const Array& b) { return uni::sum(uni::square(layer_norm(x, s, b))); });
     return compiled(f, normal(rows), uni::ones({1024}), uni::zeros({1024}))();
   });
-  op("sum_axis0", [](const Array& x) { return uni::sum(x, {.axis = 0}); }, big);
-  op("sum_axis1", [](const Array& x) { return uni::sum(x, {.axis = 1}); }, big);
+  op(
+      "sum_axis0", [](const Array& x) { return uni::sum(x, {.axis = 0}); }, big);
+  op(
+      "sum_axis1", [](const Array& x) { return uni::sum(x, {.axis = 1}); }, big);
   const auto product = [](const Array& x, const Array& y) { return uni::matmul(x, y); };
   for (i64 n : {64, 256, 512, 1024, 2048}) {
     op("matmul" + std::to_string(n), product, Dims{n, n}, Dims{n, n});
@@ -154,9 +163,12 @@ void micro(Report& r) {
   }
   op("bmm", product, Dims{64, 128, 64}, Dims{64, 64, 128});
   const Dims million{1 << 20};
-  op("sort1M", [](const Array& x) { return uni::sort(x); }, million);
-  op("argsort1M", [](const Array& x) { return uni::argsort(x); }, million);
-  op("cumsum16M", [](const Array& x) { return uni::cumsum(uni::ravel(x)); }, big);
+  op(
+      "sort1M", [](const Array& x) { return uni::sort(x); }, million);
+  op(
+      "argsort1M", [](const Array& x) { return uni::argsort(x); }, million);
+  op(
+      "cumsum16M", [](const Array& x) { return uni::cumsum(uni::ravel(x)); }, big);
   const auto ids = [] { return uni::randint(uni::Key(5), {8192}, 0, 50000); };
   r.time("micro/gather", [&]() -> Call {
     return compiled([](const Array& t, const Array& i) { return uni::take(t, i, {.axis = 0}); }, normal({50000, 256}),
@@ -175,10 +187,12 @@ void micro(Report& r) {
 
 void issues(Report& r) {
   r.time("issue/sin100", [&]() -> Call {
-    return compiled([](Array x) {
-      for (int i = 0; i < 100; ++i) x = uni::sin(x);
-      return x;
-    }, normal({5'000'000}))();
+    return compiled(
+        [](Array x) {
+          for (int i = 0; i < 100; ++i) x = uni::sin(x);
+          return x;
+        },
+        normal({5'000'000}))();
   });
   r.time("issue/diffsq", [&]() -> Call {
     const auto f = uni::grad([](const Array& x) {

@@ -343,7 +343,13 @@ Array cumulative(std::string_view who, const In& x, const CumulativeOptions& opt
 }
 }  // namespace
 
-Array cumsum(In x, const CumulativeOptions& options) { return cumulative("cumsum", x, options, lax::add, 0, true); }
+Array cumsum(In x, const CumulativeOptions& options) {
+  const core::At at(x.where());
+  Array a = as_array("cumsum", x);
+  if (is_bool(a.dtype())) a = lax::convert(a, Dtype::i32);
+  if (!options.axis) a = lax::reshape(a, {a.size()});
+  return lax::cumsum(a, resolve_axis("cumsum", options.axis.value_or(0), core::type_of(a)), options.reverse);
+}
 Array cumprod(In x, const CumulativeOptions& options) { return cumulative("cumprod", x, options, lax::mul, 1, true); }
 Array cummax(In x, const CumulativeOptions& options) {
   return cumulative("cummax", x, options, lax::maximum, -std::numeric_limits<double>::infinity(), false);

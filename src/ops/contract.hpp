@@ -19,6 +19,12 @@ struct ArgReduce {
 };
 extern const Primitive argmax, argmin;  // first of ties; the first NaN wins
 
+struct Cumulative {
+  int axis = 0;
+  bool reverse = false;
+};
+extern const Primitive cumsum;  // numbers, accumulated at least in f32
+
 struct Window {  // one entry per dimension
   Dims size, stride, low, high;
 };
@@ -56,6 +62,7 @@ Array reduce_and(const Array& x, const std::vector<int>& axes);
 Array reduce_or(const Array& x, const std::vector<int>& axes);
 Array argmax(const Array& x, int axis, Dtype dtype = Dtype::i32);
 Array argmin(const Array& x, int axis, Dtype dtype = Dtype::i32);
+Array cumsum(const Array& x, int axis, bool reverse = false);
 Array reduce_window_sum(const Array& x, const ops::Window& window);
 Array reduce_window_max(const Array& x, const ops::Window& window);
 Array dot_general(const Array& lhs, const Array& rhs, const ops::DotGeneral& dims);

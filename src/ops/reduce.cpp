@@ -214,10 +214,21 @@ constinit const Primitive argmax = primitive<argmax_rules>();
 constinit const Primitive argmin = primitive<argmin_rules>();
 
 std::span<const Primitive* const> contract_rows() {
-  static constexpr const Primitive* rows[] = {
-      &reduce_sum,  &reduce_prod, &reduce_max,        &reduce_min,        &reduce_and,        &reduce_or,
-      &argmax,      &argmin,      &reduce_window_sum, &reduce_window_max, &window_gather_max, &window_scatter_max,
-      &dot_general, &conv};
+  static constexpr const Primitive* rows[] = {&reduce_sum,
+                                              &reduce_prod,
+                                              &reduce_max,
+                                              &reduce_min,
+                                              &reduce_and,
+                                              &reduce_or,
+                                              &argmax,
+                                              &argmin,
+                                              &reduce_window_sum,
+                                              &reduce_window_max,
+                                              &window_gather_max,
+                                              &window_scatter_max,
+                                              &dot_general,
+                                              &conv,
+                                              &cumsum};
   return rows;
 }
 

@@ -1,5 +1,5 @@
-// Memory of arrays. Large blocks that are given back are kept for the next array of their size: fresh pages cost more to
-// touch than most kernels take.
+// Memory of arrays. Large blocks that are given back are kept for the next array of their size: fresh pages cost more
+// to touch than most kernels take.
 #pragma once
 #include <cstddef>
 

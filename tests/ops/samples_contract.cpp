@@ -58,7 +58,12 @@ void reductions(Samples& out) {
       out.add({.row = row, .operands = {{Dtype::f64, shape}}, .params = Reduce{axes}, .stopped = shape.count() == 0});
     for (const Primitive* row : {&reduce_and, &reduce_or}) out.add(*row, {{Dtype::b8, shape}}, Reduce{axes});
   }
+  for (const bool reverse : {false, true})
+    for (const auto& [shape, axis] : std::vector<std::pair<Dims, int>>{
+             {{5}, 0}, {{0}, 0}, {{1}, 0}, {{2, 3}, 0}, {{2, 3}, 1}, {{3, 0}, 0}, {{2, 3, 2}, 1}, {{4100}, 0}})
+      out.add(ops::cumsum, {{Dtype::f64, shape}}, ops::Cumulative{axis, reverse});
   for (const Dtype d : floats + complexes + integers) {
+    out.add(ops::cumsum, {{d, {3, 4}}}, ops::Cumulative{1, false});
     for (const Primitive* row : {&reduce_sum, &reduce_prod}) out.add(*row, {{d, {3, 4}}}, Reduce{{1}});
     if (is_complex(d)) continue;
     for (const Primitive* row : {&reduce_max, &reduce_min}) out.add(*row, {{d, {3, 4}}}, Reduce{{1}});

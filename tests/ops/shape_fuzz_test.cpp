@@ -165,6 +165,10 @@ const std::pair<const core::Primitive*, Draw> draws[] = {
        for (int n = d.number(0, 2); n > 0; --n) c.in.push_back({d.dtype(), c.in[0].shape, false, {}});
        return c;
      }},
+    {&ops::cumsum,
+     [](Drawing& d) {
+       return one(d, 2, ops::Cumulative{d.number(-1, 2), d.number(0, 1) == 1});
+     }},
     {&ops::reduce_sum, [](Drawing& d) { return one(d, 2, ops::Reduce{d.axes(d.number(0, 2), 2)}); }},
     {&ops::reduce_prod, [](Drawing& d) { return one(d, 2, ops::Reduce{d.axes(d.number(0, 2), 2)}); }},
     {&ops::reduce_max, [](Drawing& d) { return one(d, 2, ops::Reduce{d.axes(d.number(0, 2), 2)}); }},

@@ -189,6 +189,12 @@ TEST(ShapeTypes, Reducing) {
   using ops::argmax, ops::ArgReduce, ops::Reduce, ops::reduce_and, ops::reduce_max, ops::reduce_sum,
       ops::reduce_window_sum, ops::Window, ops::window_scatter_max;
   const Row table[] = {
+      {ops::cumsum, {weak}, ops::Cumulative{1, true}, "f32[2,3]"},
+      {ops::cumsum, {f}, ops::Cumulative{2}, "ShapeError: cumsum: axis 2 of f32[2,3] does not exist"},
+      {ops::cumsum,
+       {b},
+       ops::Cumulative{0},
+       "DtypeError: cumsum: takes integers, floats and complex numbers, not bool[2,3]"},
       {reduce_sum, {weak}, Reduce{{0}}, "f32[3]*"},
       {reduce_sum,
        {b},

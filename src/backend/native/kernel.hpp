@@ -44,6 +44,7 @@ struct KernelEntry {
 std::span<const KernelEntry> structural_kernels();
 std::span<const KernelEntry> index_kernels();
 std::span<const KernelEntry> reduce_kernels();
+std::span<const KernelEntry> cumulative_kernels();
 std::span<const KernelEntry> window_kernels();
 std::span<const KernelEntry> contract_kernels();
 std::span<const KernelEntry> random_kernels();

@@ -50,6 +50,24 @@ void eval_or(const Call& c) {
   fold<bool>(c, false, [](bool a, bool b) { return a || b; });
 }
 
+void eval_cumsum(const Call& c) {
+  const auto& p = c.params<ops::Cumulative>();
+  const Dims& shape = c.in[0].shape();
+  const i64 step = strides(shape)[at(p.axis)], size = shape[p.axis];
+  Dims lanes = shape;
+  lanes[p.axis] = 1;
+  with_dtype(c.eqn, c.in[0].type.dtype, [&]<Number T>(T) {
+    walk(lanes, 0, strides(shape), [&](i64, i64 start) {
+      Accumulator<T> sum(0);
+      for (i64 i = 0; i < size; ++i) {
+        const i64 k = start + (p.reverse ? size - 1 - i : i) * step;
+        sum = plus<Accumulator<T>>(sum, static_cast<Accumulator<T>>(load(c.in[0].as<T>()[k])));
+        c.out[0].as<T>()[k] = T(static_cast<Compute<T>>(sum));
+      }
+    });
+  });
+}
+
 template <class Better>
 void arg_reduce(const Call& c, const Better& better) {
   const auto& p = c.params<ops::ArgReduce>();
@@ -76,10 +94,10 @@ void eval_argmin(const Call& c) {
   arg_reduce(c, [](auto a, auto b) { return a < b; });
 }
 
-constexpr Evaluator table[] = {{&ops::reduce_sum, eval_sum}, {&ops::reduce_prod, eval_prod},
-                               {&ops::reduce_max, eval_max}, {&ops::reduce_min, eval_min},
-                               {&ops::reduce_and, eval_and}, {&ops::reduce_or, eval_or},
-                               {&ops::argmax, eval_argmax},  {&ops::argmin, eval_argmin}};
+constexpr Evaluator table[] = {
+    {&ops::reduce_sum, eval_sum}, {&ops::reduce_prod, eval_prod}, {&ops::reduce_max, eval_max},
+    {&ops::reduce_min, eval_min}, {&ops::reduce_and, eval_and},   {&ops::reduce_or, eval_or},
+    {&ops::argmax, eval_argmax},  {&ops::argmin, eval_argmin},    {&ops::cumsum, eval_cumsum}};
 }  // namespace
 
 std::span<const Evaluator> reduce_evaluators() { return table; }
