@@ -22,9 +22,11 @@ std::size_t rounded(i64 bytes) {
 }
 
 std::byte* fresh(std::size_t size) {
-  auto* data = static_cast<std::byte*>(std::aligned_alloc(size < 2 * huge_page ? 64 : huge_page, size));
+  void* memory = nullptr;
+  if (posix_memalign(&memory, size < 2 * huge_page ? 64 : huge_page, size) != 0) return nullptr;
+  auto* data = static_cast<std::byte*>(memory);
   // Without huge pages, where the system has none, everything works more slowly.
-  if (data && size >= 2 * huge_page) madvise(data, size, MADV_HUGEPAGE);
+  if (size >= 2 * huge_page) madvise(data, size, MADV_HUGEPAGE);
   return data;
 }
 

@@ -50,13 +50,15 @@ class Kernels : public testing::Test {
     const runtime::LocalProgram local = program(op, in, params);
     std::vector<runtime::Shards> args;
     for (const ir::Type& t : in) args.push_back({operand(t)});
-    const BufferPtr got = runtime::native_client().compile(local)->execute(args, {})[0][0];
-    const BufferPtr want = runtime::reference_client().compile(local)->execute(args, {})[0][0];
-    for (i64 i = 0; i < got->shape().count(); ++i) {
-      const i64 size = itemsize(got->dtype());
-      ASSERT_EQ(std::memcmp(got->data() + i * size, want->data() + i * size, static_cast<std::size_t>(size)), 0)
-          << ir::print(*local.program) << "element " << i;
-    }
+    const auto got = runtime::native_client().compile(local)->execute(args, {});
+    const auto want = runtime::reference_client().compile(local)->execute(args, {});
+    for (std::size_t o = 0; o < got.size(); ++o)
+      for (i64 i = 0; i < got[o][0]->shape().count(); ++i) {
+        const i64 size = itemsize(got[o][0]->dtype());
+        ASSERT_EQ(
+            std::memcmp(got[o][0]->data() + i * size, want[o][0]->data() + i * size, static_cast<std::size_t>(size)), 0)
+            << ir::print(*local.program) << "result " << o << " element " << i;
+      }
   }
   static ir::Type type(Dtype d, Dims shape) { return {d, std::move(shape), false, {}}; }
 };
@@ -73,6 +75,16 @@ TEST_F(Kernels, DotProducts) {
       expect_same(ops::dot_general, {type(d, {b, m, k}), type(d, {b, n, k})}, D{{2}, {2}, {0}, {0}});
       expect_same(ops::dot_general, {type(d, {m, b, k}), type(d, {n, k, b})}, D{{2}, {1}, {1}, {2}});
       expect_same(ops::dot_general, {type(d, {2, m, k}), type(d, {k, 2, n})}, D{{0, 2}, {1, 0}, {}, {}});
+    }
+}
+
+TEST_F(Kernels, SortsAreStableAtAnyLength) {
+  for (const Dtype d : {Dtype::f64, Dtype::f32, Dtype::bf16, Dtype::f16, Dtype::i8, Dtype::i16, Dtype::i32, Dtype::i64,
+                        Dtype::u8, Dtype::u16, Dtype::u32, Dtype::u64, Dtype::b8})
+    for (const i64 n : {1, 2, 100, 2047, 2048, 5000}) {
+      expect_same(ops::sort, {type(d, {n}), type(Dtype::u32, {n})}, ops::Sort{0, 1});
+      expect_same(ops::sort, {type(d, {2, n, 3}), type(Dtype::f32, {2, n, 3}), type(Dtype::u8, {2, n, 3})},
+                  ops::Sort{1, 2});
     }
 }
 

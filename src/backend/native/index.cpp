@@ -1,5 +1,4 @@
-// Gather, scatter, sort.
-#include <numeric>
+// Gather, scatter.
 
 #include "backend/native/pointwise_math.hpp"
 #include "backend/native/walk.hpp"
@@ -116,60 +115,7 @@ void scatter(const KernelArgs& a) {
   });
 }
 
-template <class T>
-int three_way(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (a != a || b != b) return static_cast<int>(a != a) - static_cast<int>(b != b);
-  }
-  return static_cast<int>(a > b) - static_cast<int>(a < b);
-}
-template <class T>
-int element_order(const T* keys, i64 a, i64 b) {
-  if constexpr (std::is_same_v<T, KeyWords>) {
-    return 0;
-  } else if constexpr (is_complex_like<T>) {
-    const int real = three_way(keys[a].re, keys[b].re);
-    return real ? real : three_way(keys[a].im, keys[b].im);
-  } else {
-    return three_way(static_cast<Work<T>>(keys[a]), static_cast<Work<T>>(keys[b]));
-  }
-}
-using OrderFn = int (*)(const std::byte* keys, i64 a, i64 b);
-OrderFn order_of(Dtype dtype) {
-  return dispatch(dtype, []<class T>(T) -> OrderFn {
-    return [](const std::byte* keys, i64 a, i64 b) { return element_order(reinterpret_cast<const T*>(keys), a, b); };
-  });
-}
-void sort(const KernelArgs& a) {
-  const auto& p = a.params.as<ops::Sort>();
-  const Dims& shape = a.in[0].shape();
-  const i64 n = shape[p.axis], step = row_strides(shape)[static_cast<std::size_t>(p.axis)];
-  if (a.in[0].count() == 0) return;
-  const i64 lanes = a.in[0].count() / n;
-  std::vector<OrderFn> orders;
-  for (int k = 0; k < p.keys; ++k) orders.push_back(order_of(a.in[static_cast<std::size_t>(k)].type->dtype));
-  chunked(lanes, n * 64, [&](i64 begin, i64 end) {
-    std::vector<i64> order(static_cast<std::size_t>(n));
-    for (i64 lane = begin; lane < end; ++lane) {
-      const i64 base = lane / step * step * n + lane % step;
-      std::iota(order.begin(), order.end(), i64{0});
-      std::stable_sort(order.begin(), order.end(), [&](i64 x, i64 y) {
-        for (std::size_t k = 0; k < orders.size(); ++k)
-          if (const int r = orders[k](a.in[k].data, base + x * step, base + y * step)) return r < 0;
-        return false;
-      });
-      for (std::size_t k = 0; k < a.in.size(); ++k) {
-        const i64 item = itemsize(a.in[k].type->dtype);
-        for (i64 i = 0; i < n; ++i)
-          std::memcpy(a.out[k].data + (base + i * step) * item,
-                      a.in[k].data + (base + order[static_cast<std::size_t>(i)] * step) * item,
-                      static_cast<std::size_t>(item));
-      }
-    }
-  });
-}
-
-constexpr KernelEntry entries[] = {{&ops::gather, gather}, {&ops::scatter, scatter}, {&ops::sort, sort}};
+constexpr KernelEntry entries[] = {{&ops::gather, gather}, {&ops::scatter, scatter}};
 }  // namespace
 
 std::span<const KernelEntry> index_kernels() { return entries; }

@@ -43,6 +43,7 @@ struct KernelEntry {
 };
 std::span<const KernelEntry> structural_kernels();
 std::span<const KernelEntry> index_kernels();
+std::span<const KernelEntry> sort_kernels();
 std::span<const KernelEntry> reduce_kernels();
 std::span<const KernelEntry> cumulative_kernels();
 std::span<const KernelEntry> window_kernels();
