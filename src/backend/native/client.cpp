@@ -149,6 +149,8 @@ class NativeExecutable final : public runtime::Executable {
         return run_group(c, s);
       case Step::Kind::compiled:
         return run_compiled(c, s);
+      case Step::Kind::dense:
+        return s.dense->run(place(c, s.in_slots[0], 0), place(c, s.in_slots[1], 0), place(c, s.out_slots[0], 0));
       case Step::Kind::kernel:
         return run_kernel(c, s);
       case Step::Kind::collective:

@@ -2,7 +2,6 @@
 
 #include "base/text.hpp"
 #include "ops/collectives.hpp"
-#include "ops/contract.hpp"
 #include "ops/structural.hpp"
 #include <unisono/error.hpp>
 
@@ -16,7 +15,7 @@ KernelFn kernel_of(const ir::Op* op) {
   static const auto* const table = [] {
     auto* all = new std::unordered_map<const ir::Op*, KernelFn>;
     for (const auto family : {structural_kernels(), index_kernels(), sort_kernels(), reduce_kernels(),
-                              cumulative_kernels(), window_kernels(), contract_kernels(), random_kernels()})
+                              cumulative_kernels(), window_kernels(), random_kernels()})
       for (const KernelEntry& e : family) all->emplace(e.op, e.run);
     return all;
   }();
@@ -25,7 +24,7 @@ KernelFn kernel_of(const ir::Op* op) {
 }
 
 Planner::Planner(const runtime::LocalProgram& local)
-    : shared_(std::make_shared<const ir::Program>(swap_transposed_dots(*local.program))), program_(*shared_) {
+    : shared_(std::make_shared<const ir::Program>(pad_convolutions(*local.program))), program_(*shared_) {
   plan_.program = shared_;
   plan_.mesh = local.mesh;
   plan_.devices = local.mesh.device_count();
@@ -39,19 +38,14 @@ Planner::Planner(const runtime::LocalProgram& local)
   plan_.outputs = program_.outputs;
   plan_.output_specs = local.out;
   uses_.resize(program_.types.size(), 0);
-  producer_.resize(program_.types.size(), nullptr);
-  for (const ir::Eqn& e : program_.eqns) {
+  for (const ir::Eqn& e : program_.eqns)
     for (ir::Var v : e.in) ++uses_[at(v)];
-    for (ir::Var v : e.out) producer_[at(v)] = &e;
-  }
   for (ir::Var v : program_.outputs) ++uses_[at(v)];
 }
 
 Plan Planner::run() {
   for (const ir::Eqn& e : program_.eqns) find_varying(e);
-  for (const ir::Eqn& e : program_.eqns) find_merged_sums(e);
-  for (const ir::Eqn& e : program_.eqns)
-    if (!absorbed_.contains(&e)) equation(e);
+  for (const ir::Eqn& e : program_.eqns) equation(e);
   for (ir::Var v : program_.outputs) make_available(v);
   while (!clusters_.empty()) close(clusters_.front().get());
   while (!pending_.empty()) flush(pending_.begin()->second.get());
@@ -84,23 +78,10 @@ void Planner::find_varying(const ir::Eqn& e) {
   for (ir::Var v : e.out) value(v).varying = any;
 }
 
-// psum(dot(x, y)) over all devices, contracting the leading dimensions of both: one product over all devices' rows.
-void Planner::find_merged_sums(const ir::Eqn& e) {
-  if (e.op != &ops::psum || plan_.devices == 1 || !covers_all(e.params)) return;
-  const ir::Eqn* dot = producer_[at(e.in[0])];
-  if (!dot || dot->op != &ops::dot_general || uses_[at(e.in[0])] != 1) return;
-  const auto& p = dot->params.as<ops::DotGeneral>();
-  if (!p.lhs_batch.empty() || p.lhs_contract.empty() || p.lhs_contract[0] != 0 || p.rhs_contract[0] != 0) return;
-  if (!value(dot->in[0]).varying || !value(dot->in[1]).varying) return;
-  const Dtype dtype = value(e.in[0]).type.dtype;
-  if (!is_inexact(dtype) || itemsize(dtype) < 4) return;  // 16-bit sums round once per device
-  absorbed_.emplace(dot, true);
-  merged_.emplace(&e, dot);
-}
-
 void Planner::equation(const ir::Eqn& e) {
   if (e.op == &ops::reshape || e.op == &ops::pvary) return share(e);
   if (is_maker(e.op)) return remember_maker(e);
+  if (take_contraction(e)) return;
   if (makes_view(e.op)) return remember_view(e);
   if (is_pointwise(e)) return take_map(e) ? void() : join_group(e);
   if (take_reduction(e)) return;
@@ -132,6 +113,7 @@ void Planner::make_available(ir::Var v) {
     make(group_for(root), root, root);
     makers_.erase(root);
   }
+  flush_contraction(root);
   if (views_.contains(root)) store_view(root);
   if (Cluster* c = cluster_of(root)) close(c);
   if (Pending* p = pending_of(v)) flush(p);
@@ -162,26 +144,7 @@ void Planner::kernel(const ir::Eqn& e) {
     s.out_types.push_back(value(v).type);
     s.each_device = s.each_device || value(v).varying;
   }
-  if (s.each_device) merge_rows(s, e);
   steps_.push_back(std::move(s));
-}
-
-// Rows of all devices in one call, where only the first operand differs and its leading dimension is carried along.
-void Planner::merge_rows(Step& s, const ir::Eqn& e) {
-  if (!value(e.in[0]).varying || s.in_types[0].shape.empty()) return;
-  if (e.op == &ops::dot_general) {
-    const auto& p = e.params.as<ops::DotGeneral>();
-    if (!p.lhs_batch.empty() || value(e.in[1]).varying) return;
-    for (int d : p.lhs_contract)
-      if (d == 0) return;
-  } else if (e.op == &ops::conv) {
-    if (value(e.in[1]).varying || e.params.as<ops::Conv>().batch_groups != 1) return;
-  } else {
-    return;
-  }
-  s.in_types[0].shape[0] *= plan_.devices;
-  s.out_types[0].shape[0] *= plan_.devices;
-  s.each_device = false;
 }
 
 void Planner::collective(const ir::Eqn& e) {
@@ -189,27 +152,11 @@ void Planner::collective(const ir::Eqn& e) {
     ++plan_.collectives;
     plan_.collective_bytes += value(e.in[0]).type.bytes();
   }
-  if (const auto it = merged_.find(&e); it != merged_.end()) return merged_sum(e, *it->second);
   Step s;
   s.kind = Step::Kind::collective;
   s.eqn = e;
   for (ir::Var v : e.in) s.in.push_back(value(v).root);
   s.out = e.out;
-  steps_.push_back(std::move(s));
-}
-
-void Planner::merged_sum(const ir::Eqn& e, const ir::Eqn& dot) {
-  for (ir::Var v : dot.in) make_available(v);
-  Step s;
-  s.run = kernel_of(&ops::dot_general);
-  s.eqn = dot;
-  for (ir::Var v : dot.in) {
-    s.in.push_back(value(v).root);
-    s.in_types.push_back(value(v).type);
-    s.in_types.back().shape[0] *= plan_.devices;
-  }
-  s.out = e.out;
-  s.out_types.push_back(value(e.out[0]).type);
   steps_.push_back(std::move(s));
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/native/cluster.hpp"
+#include "backend/native/dense.hpp"
 #include "backend/native/group.hpp"
 #include "backend/native/kernel.hpp"
 #include "runtime/client.hpp"
@@ -33,12 +34,12 @@ struct Slot {
   i64 stride = 0;
 };
 struct Step {
-  enum class Kind : std::uint8_t { kernel, group, compiled, collective } kind = Kind::kernel;
+  enum class Kind : std::uint8_t { kernel, group, compiled, dense, collective } kind = Kind::kernel;
   std::vector<int> in, out;  // values
   std::vector<Slot> in_slots, out_slots;
   KernelFn run = nullptr;
   ir::Eqn eqn;                    // kernel, collective
-  ir::Types in_types, out_types;  // kernel: as the kernel sees them (merged devices count as rows)
+  ir::Types in_types, out_types;  // kernel
   bool each_device = false;       // run once per device
   std::unique_ptr<Group> group;
   // compiled: `stored` are the members that the first results stand for; partial results of folds follow
@@ -46,6 +47,7 @@ struct Step {
   std::vector<int> stored;
   Grid grid;
   codegen::KernelFn compiled = nullptr;
+  std::unique_ptr<Dense> dense;
 };
 
 struct Plan {
@@ -64,7 +66,6 @@ struct Plan {
 Plan make_plan(const runtime::LocalProgram& program);
 
 // Parts of it.
-ir::Program swap_transposed_dots(const ir::Program& program);
 void place_values(Plan& plan);
 void compile_clusters(Plan& plan);
 

@@ -39,7 +39,7 @@ void Planner::join_group(const ir::Eqn& e) {
   const std::pair<i64, bool> key{out.type.count(), out.varying};
   for (ir::Var v : e.in) {
     const int root = value(v).root;
-    if (views_.contains(root) || cluster_of(root)) make_available(v);
+    if (contractions_.contains(root) || views_.contains(root) || cluster_of(root)) make_available(v);
   }
   for (ir::Var v : e.in) {
     if (const auto it = makers_.find(value(v).root); it != makers_.end())

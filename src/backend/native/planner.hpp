@@ -1,5 +1,5 @@
-// Makes the schedule, equation by equation. Values that nobody stored yet are of three sorts: makers and views, which
-// each reader makes again, members of a pending group, and members of an open cluster.
+// Makes the schedule, equation by equation. Values that nobody stored yet are of four sorts: makers and views, which
+// each reader makes again, contractions, members of a pending group, and members of an open cluster.
 #pragma once
 #include <list>
 #include <map>
@@ -32,7 +32,6 @@ class Planner {
 
   // Analysis
   void find_varying(const ir::Eqn& e);
-  void find_merged_sums(const ir::Eqn& e);
 
   void equation(const ir::Eqn& e);
   void share(const ir::Eqn& e);
@@ -67,11 +66,22 @@ class Planner {
                         const ir::Eqn& e, std::vector<int>& nodes);
   void close(Cluster* c);
 
+  // Contractions: plan_dense.cpp
+  struct PendingContraction {
+    const ir::Eqn* eqn;  // the product
+    Strided a, b;
+    std::vector<int> place;  // where each dimension of the product goes
+    bool varying;
+  };
+  bool take_contraction(const ir::Eqn& e);
+  PendingContraction* sole_contraction(const ir::Eqn& e);
+  bool transpose_contraction(const ir::Eqn& e);
+  bool sum_contraction(const ir::Eqn& e);
+  void flush_contraction(int root);
+
   // Other steps
   void kernel(const ir::Eqn& e);
-  void merge_rows(Step& s, const ir::Eqn& e);
   void collective(const ir::Eqn& e);
-  void merged_sum(const ir::Eqn& e, const ir::Eqn& dot);
 
   const std::shared_ptr<const ir::Program> shared_;
   const ir::Program& program_;
@@ -79,9 +89,7 @@ class Planner {
   Plan plan_;
   std::vector<Step> steps_;
   std::vector<int> uses_;
-  std::vector<const ir::Eqn*> producer_;
-  std::unordered_map<const ir::Eqn*, bool> absorbed_;
-  std::unordered_map<const ir::Eqn*, const ir::Eqn*> merged_;
+  std::unordered_map<int, PendingContraction> contractions_;  // root value -> the product that makes it
   std::map<std::pair<i64, bool>, std::unique_ptr<Pending>> pending_;
   std::unordered_map<int, const ir::Eqn*> makers_;  // root value -> what makes it, while it is not stored
   std::unordered_map<int, const ir::Eqn*> views_;   // root value -> the transpose, slice or reverse, likewise
