@@ -52,10 +52,29 @@ Types max_type(std::span<const Type> in, const Window& p) {
   check_dtype(reduce_window_max, in[0], takes::ordered);
   return {Type{in[0].dtype, window_shape(reduce_window_max, in[0], p), false, {}}};
 }
+// Windows side by side: each element takes its window's cotangent.
+Array spread_windows(const Array& ct, const Dims& shape, const Window& p) {
+  const int rank = shape.rank();
+  Dims wide, merged, low = p.low, high = p.high;
+  std::vector<int> dims;
+  bool covered = true;  // all of x, and nothing else
+  for (int i = 0; i < rank; ++i) {
+    dims.push_back(wide.rank());
+    wide.push_back(ct.shape()[i]);
+    if (p.size[i] > 1) wide.push_back(p.size[i]);
+    merged.push_back(ct.shape()[i] * p.size[i]);
+    low[i] = -p.low[i];
+    high[i] = shape[i] + p.low[i] - merged[i];
+    covered = covered && low[i] == 0 && high[i] == 0;
+  }
+  const Array x = lax::reshape(lax::broadcast_in_dim(ct, wide, dims), merged);
+  return covered ? x : lax::pad(x, zeros_of(Type{ct.dtype(), {}, false, {}}), low, high, repeated(0, rank));
+}
 // Every element collects the windows that cover it.
 Arrays sum_transpose(std::span<const Array> ct, std::span<const Operand> operands, const Window& p) {
   const Dims& shape = operands[0].type.shape;
   const int rank = shape.rank();
+  if (p.size == p.stride) return {spread_windows(ct[0], shape, p)};
   Dims low = p.low, high = p.high, interior = p.stride;
   for (int i = 0; i < rank; ++i) {
     low[i] = p.size[i] - 1 - p.low[i];

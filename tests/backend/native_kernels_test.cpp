@@ -28,6 +28,10 @@ class Kernels : public testing::Test {
         reinterpret_cast<float*>(b->data())[i] = static_cast<float>(v);
       else if (t.dtype == Dtype::bf16)
         reinterpret_cast<bf16*>(b->data())[i] = bf16(static_cast<float>(v));
+      else if (t.dtype == Dtype::f16)
+        reinterpret_cast<f16*>(b->data())[i] = f16(static_cast<float>(v));
+      else if (t.dtype == Dtype::c64)
+        reinterpret_cast<Complex<float>*>(b->data())[i] = {static_cast<float>(v), static_cast<float>(v / 2)};
       else if (t.dtype == Dtype::i32)
         reinterpret_cast<std::int32_t*>(b->data())[i] = v * 4;  // indices, some out of range
       else
@@ -76,6 +80,16 @@ TEST_F(Kernels, DotProducts) {
       expect_same(ops::dot_general, {type(d, {m, b, k}), type(d, {n, k, b})}, D{{2}, {1}, {1}, {2}});
       expect_same(ops::dot_general, {type(d, {2, m, k}), type(d, {k, 2, n})}, D{{0, 2}, {1, 0}, {}, {}});
     }
+}
+
+TEST_F(Kernels, LargeDotProducts) {
+  using D = ops::DotGeneral;
+  for (const Dtype d : {Dtype::f32, Dtype::f16, Dtype::i32, Dtype::c64}) {
+    expect_same(ops::dot_general, {type(d, {300, 700}), type(d, {700, 290})}, D{{1}, {0}, {}, {}});
+    expect_same(ops::dot_general, {type(d, {5, 20000}), type(d, {33, 20000})}, D{{1}, {1}, {}, {}});
+    expect_same(ops::dot_general, {type(d, {9000, 40}), type(d, {9000, 70})}, D{{0}, {0}, {}, {}});
+    expect_same(ops::dot_general, {type(d, {1, 3000}), type(d, {3000, 600})}, D{{1}, {0}, {}, {}});
+  }
 }
 
 TEST_F(Kernels, SortsAreStableAtAnyLength) {
@@ -149,6 +163,15 @@ TEST_F(Kernels, Windows) {
 
 // Time follows the elements that windows meet, not their sizes. Two windows: one of padding and x, one of x and
 // padding.
+TEST_F(Kernels, LargeWindowsOfFewPositions) {
+  for (const Dtype d : {Dtype::f32, Dtype::bf16, Dtype::i32})
+    for (const i64 stride : {1, 2, 3}) {
+      const ops::Window p{{1, 2, 3, 1}, {1, stride, 2, 1}, {0, 0, 0, 0}, {0, 0, 0, 0}};
+      expect_same(ops::reduce_window_sum, {type(d, {3, 31, 64, 17})}, p);
+      expect_same(ops::reduce_window_max, {type(d, {3, 31, 64, 17})}, p);
+    }
+}
+
 TEST_F(Kernels, WindowsFarLargerThanTheirOperand) {
   const i64 far = i64{1} << 38;
   const ir::Type x = type(Dtype::f32, {3, 2});

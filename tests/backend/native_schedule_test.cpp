@@ -294,6 +294,46 @@ TEST(NativeSchedule, ALayerOnDevices) {
   for (const i64 devices : {1, 2, 8, 64}) expect_backends_agree(Layer(devices).p, std::to_string(devices));
 }
 
+// Operands that are read in place, results stored transposed or summed over devices, either operand the same on all.
+TEST(NativeSchedule, ProductsOfViewsTransposedAndSummed) {
+  const P split{SpecDim("batch")};
+  for (const i64 devices : {1, 3})
+    for (const bool left : {false, true})
+      for (const bool right : {false, true})
+        for (const i64 k : {3, 40, 5000}) {
+          Local p(mesh_of({{"batch", devices}}));
+          const Var a = p.input(Dtype::f32, {2, 9, k}, left ? split : P()),
+                    b = p.input(Dtype::f32, {2 * k, 2, 17}, right ? split : P());
+          const Var reversed = p.op(ops::reverse, {a}, ops::Reverse{{2}});
+          const Var sliced = p.op(ops::slice, {b}, ops::SliceParams{{0, 0, 1}, {2 * k, 2, 17}, {2, 1, 3}});
+          const Var product = p.op(ops::dot_general, {reversed, sliced}, ops::DotGeneral{{2}, {0}, {0}, {1}});
+          const Var moved = p.op(ops::transpose, {product}, ops::Transpose{{2, 0, 1}});
+          const Var other = p.op(ops::dot_general, {sliced, a}, ops::DotGeneral{{0, 1}, {2, 0}, {}, {}});
+          p.output(p.op(ops::psum, {moved}, over({"batch"})));
+          p.output(p.op(ops::psum, {other}, over({"batch"})));
+          p.output(p.op(ops::dot_general, {a, sliced}, ops::DotGeneral{{0, 2}, {1, 0}, {}, {}}),
+                   left || right ? split : P());
+          expect_backends_agree(p, std::to_string(devices) + " devices, k " + std::to_string(k));
+        }
+}
+
+// As gradients of convolutions are: operand and kernel transposed, the result moved, both directions sharing a padding.
+TEST(NativeSchedule, ConvolutionsOfTransposedOperandsSummedOverDevices) {
+  const P split{SpecDim("batch")};
+  for (const i64 devices : {1, 2}) {
+    Local p(mesh_of({{"batch", devices}}));
+    const Var x = p.input(Dtype::f32, {3, 20, 23, 5}, split), w = p.input(Dtype::f32, {3, 3, 5, 6});
+    const ops::Conv same{{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+    const Var y = p.op(ops::conv, {x, w}, same);
+    const Var xt = p.op(ops::transpose, {x}, ops::Transpose{{3, 1, 2, 0}}),
+              yt = p.op(ops::transpose, {p.op(ops::sign, {y})}, ops::Transpose{{1, 2, 0, 3}});
+    const Var dw = p.op(ops::transpose, {p.op(ops::conv, {xt, yt}, same)}, ops::Transpose{{1, 2, 0, 3}});
+    p.output(y, split);
+    p.output(p.op(ops::psum, {dw}, over({"batch"})));
+    expect_backends_agree(p, std::to_string(devices) + " devices");
+  }
+}
+
 TEST(NativeSchedule, ReplicatedResultsAreOneBufferAndSplitOnesAreAdjacent) {
   const Layer layer(4);
   const auto results =

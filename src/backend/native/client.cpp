@@ -150,7 +150,8 @@ class NativeExecutable final : public runtime::Executable {
       case Step::Kind::compiled:
         return run_compiled(c, s);
       case Step::Kind::dense:
-        return s.dense->run(place(c, s.in_slots[0], 0), place(c, s.in_slots[1], 0), place(c, s.out_slots[0], 0));
+        return s.dense->run(place(c, s.in_slots[0], 0), place(c, s.in_slots[1], 0), place(c, s.out_slots[0], 0),
+                            s.out_slots.size() > 1 ? place(c, s.out_slots[1], 0) : nullptr);
       case Step::Kind::kernel:
         return run_kernel(c, s);
       case Step::Kind::collective:

@@ -1,11 +1,8 @@
 #include "backend/native/contraction.hpp"
 
 #include <algorithm>
-#include <numeric>
 
-#include "backend/native/kernel.hpp"
 #include "ops/contract.hpp"
-#include "ops/structural.hpp"
 
 namespace uni::native {
 
@@ -61,86 +58,6 @@ Contraction contraction_of(const ir::Eqn& e, const ir::Type& out, const Strided&
   else
     dot_loops(e.params.as<ops::DotGeneral>(), a, b, result, c);
   return c;
-}
-
-namespace {
-bool is_padded(const ops::Conv& p) {
-  const auto is = [](i64 value) { return [value](i64 v) { return v == value; }; };
-  return !std::all_of(p.low.begin(), p.low.end(), is(0)) || !std::all_of(p.high.begin(), p.high.end(), is(0)) ||
-         !std::all_of(p.input_dilation.begin(), p.input_dilation.end(), is(1));
-}
-
-class Rewriter {
- public:
-  explicit Rewriter(const ir::Program& program) : in_(program), out_(program) {
-    out_.eqns.clear();
-    producer_.resize(program.types.size(), nullptr);
-    for (const ir::Eqn& e : program.eqns)
-      for (ir::Var v : e.out) producer_[at(v)] = &e;
-  }
-  ir::Program run() {
-    for (const ir::Eqn& e : in_.eqns) {
-      out_.eqns.push_back(e);
-      const bool conv = e.op == &ops::conv && in_.types[at(e.out[0])].count() > 0;
-      if (conv && is_padded(e.params.as<ops::Conv>())) pad(e);
-    }
-    return std::move(out_);
-  }
-
- private:
-  ir::Var add(const ir::Op& op, std::vector<ir::Var> in, ir::Params params, const ir::Eqn& near) {
-    ir::Types types;
-    for (ir::Var v : in) types.push_back(out_.types[at(v)]);
-    ir::Type type = ir::infer(op, types, params)[0];
-    if (!in.empty()) type.varying = types[0].varying;
-    const ir::Var v = out_.add(std::move(type));
-    out_.eqns.push_back({&op, std::move(in), {v}, std::move(params), near.where});
-    return v;
-  }
-  // Replaces the convolution that was added last.
-  void pad(const ir::Eqn& e) {
-    out_.eqns.pop_back();
-    ops::Conv p = e.params.as<ops::Conv>();
-    const int rank = in_.types[at(e.in[0])].shape.rank();
-    ops::Pad padding;
-    for (Dims* d : {&padding.low, &padding.high, &padding.interior}) *d = Dims(std::vector<i64>(at(rank), 0));
-    for (int d = 0; d + 2 < rank; ++d) {
-      padding.low[d + 1] = std::exchange(p.low[d], 0);
-      padding.high[d + 1] = std::exchange(p.high[d], 0);
-      padding.interior[d + 1] = std::exchange(p.input_dilation[d], 1) - 1;
-    }
-    const ir::Var zero =
-        add(ops::full, {}, ops::Full{ir::Scalar::of(in_.types[at(e.in[0])].dtype, std::uint64_t{0}), {}, false}, e);
-    ir::Eqn conv = e;
-    conv.in[0] = padded(e.in[0], zero, padding, e);
-    conv.params = p;
-    out_.eqns.push_back(std::move(conv));
-  }
-  // A transposed operand is padded before, so that the convolutions of both directions share what they read.
-  ir::Var padded(ir::Var x, ir::Var zero, const ops::Pad& p, const ir::Eqn& near) {
-    const ir::Eqn* transpose = producer_[at(x)];
-    if (!transpose || transpose->op != &ops::transpose) return add(ops::pad, {x, zero}, p, near);
-    const std::vector<int>& permutation = transpose->params.as<ops::Transpose>().permutation;
-    ops::Pad before = p;
-    for (std::size_t d = 0; d < permutation.size(); ++d) {
-      const int from = permutation[d], to = static_cast<int>(d);
-      before.low[from] = p.low[to];
-      before.high[from] = p.high[to];
-      before.interior[from] = p.interior[to];
-    }
-    return add(ops::transpose, {add(ops::pad, {transpose->in[0], zero}, before, near)}, transpose->params, near);
-  }
-
-  const ir::Program& in_;
-  ir::Program out_;
-  std::vector<const ir::Eqn*> producer_;
-};
-}  // namespace
-
-ir::Program pad_convolutions(const ir::Program& program) {
-  const auto padded = [](const ir::Eqn& e) { return e.op == &ops::conv && is_padded(e.params.as<ops::Conv>()); };
-  if (std::none_of(program.eqns.begin(), program.eqns.end(), padded)) return program;
-  return ir::compact(ir::remove_dead_code(ir::merge_common_subexpressions(Rewriter(program).run())));
 }
 
 }  // namespace uni::native

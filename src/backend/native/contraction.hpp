@@ -1,8 +1,6 @@
 // A contraction c[batch, m, n] = sum over k of a[batch, m, k] b[batch, k, n] of two strided operands, each of the four
 // being any number of loops: dot products in every layout, and convolutions, whose windows are loops that overlap in a.
 #pragma once
-#include <optional>
-
 #include "backend/native/strided.hpp"
 
 namespace uni::native {
@@ -26,8 +24,5 @@ struct DeviceSteps {
 // strides in which its result, of the type `out`, is stored.
 Contraction contraction_of(const ir::Eqn& e, const ir::Type& out, const Strided& a, const Strided& b,
                            const std::vector<i64>& result, const DeviceSteps& devices);
-
-// Every convolution with padding or input dilation reads an operand that is padded before.
-ir::Program pad_convolutions(const ir::Program& program);
 
 }  // namespace uni::native

@@ -1,4 +1,4 @@
-#include "backend/native/dense.hpp"
+#include "backend/native/dense_store.hpp"
 
 #include <algorithm>
 
@@ -100,13 +100,16 @@ Dense::Dense(Contraction c)
 
 // They depend on the sizes only.
 void Dense::choose_tiles() {
-  constexpr i64 most_rows = 256, most_columns = 512, enough_tiles = 4;
+  constexpr i64 most_rows = 256, most_columns = 512, enough_tiles = 4, part_k = 8 * DenseIsa::block_k, most_parts = 8;
   const i64 rows = std::max<i64>(1, m_.count), columns = std::max<i64>(1, n_.count);
   const i64 row_unit = isa_ ? isa_->rows : 1, column_unit = isa_ ? isa_->columns : 16;
   i64 down = std::max<i64>(1, (rows + most_rows / 2) / most_rows);
   i64 across = std::max<i64>(1, (columns + most_columns / 2) / most_columns);
-  if (static_cast<i64>(batch_.size()) * down * across < enough_tiles)
-    (columns / 2 >= rows ? across : down) = enough_tiles;
+  const bool few = static_cast<i64>(batch_.size()) * down * across < enough_tiles;
+  // Long products of few results: tiles of fewer rows would read the operands again and again.
+  if (few && isa_ && batch_.size() == 1 && rows * columns <= most_rows * most_rows)
+    parts_ = std::clamp<i64>(k_.count / part_k, 1, most_parts);
+  if (few && parts_ == 1) (columns / 2 >= rows ? across : down) = enough_tiles;
   const auto size = [](i64 n, i64 parts, i64 unit) { return ((n + parts - 1) / parts + unit - 1) / unit * unit; };
   tile_rows_ = size(rows, down, row_unit);
   tile_columns_ = size(columns, across, column_unit);
@@ -114,30 +117,55 @@ void Dense::choose_tiles() {
   across_ = (columns + tile_columns_ - 1) / tile_columns_;
 }
 
-void Dense::run(const std::byte* a, const std::byte* b, std::byte* c) const {
+void Dense::run(const std::byte* a, const std::byte* b, std::byte* c, std::byte* scratch) const {
   if (swapped_) std::swap(a, b);
   const i64 batches = static_cast<i64>(batch_.size());
   if (m_.count * n_.count * batches == 0) return;
   if (k_.count == 0) return zero(c);
-  const auto job = [&](i64 j) {
+  auto* const partial = reinterpret_cast<float*>(scratch);
+  const i64 part_k = (k_.count + parts_ - 1) / parts_;
+  const auto job = [&](i64 job) {
+    const i64 part = job % parts_, j = job / parts_;
     const ContractionLoop& z = batch_[at(j / (down_ * across_))];
     const i64 row = j / across_ % down_ * tile_rows_, column = j % across_ * tile_columns_;
     const Tile t{row,
                  std::min(tile_rows_, m_.count - row),
                  column,
                  std::min(tile_columns_, n_.count - column),
+                 part * part_k,
+                 std::min((part + 1) * part_k, k_.count),
                  a + (a_offset_ + z.a) * item_,
                  b + (b_offset_ + z.b) * item_,
-                 c + z.c * item_};
+                 c + z.c * item_,
+                 parts_ == 1 ? nullptr : partial + part * m_.count * n_.count};
     isa_ ? float_tile(t) : other_tile(t);
   };
-  const i64 jobs = batches * down_ * across_;
+  const i64 jobs = batches * down_ * across_ * parts_;
   constexpr i64 too_little_to_share = 1 << 17;  // multiplications
   if (m_.count * n_.count * k_.count * batches < too_little_to_share) {
     for (i64 j = 0; j < jobs; ++j) job(j);
-    return;
+  } else {
+    runtime::parallel_for(jobs, job);
   }
-  runtime::parallel_for(jobs, job);
+  if (parts_ > 1) add_parts(partial, c);
+}
+
+void Dense::add_parts(const float* partial, std::byte* c) const {
+  const i64 all = m_.count * n_.count;
+  runtime::parallel_for(down_, [&](i64 j) {
+    const i64 first = j * tile_rows_, rows = std::min(tile_rows_, m_.count - first);
+    std::vector<float> sums(at(rows * n_.count));
+    std::vector<const float*> row(at(rows));
+    for (i64 r = 0; r < rows; ++r) row[at(r)] = sums.data() + r * n_.count;
+    for (i64 part = 0; part < parts_; ++part) {
+      const float* x = partial + part * all + first * n_.count;
+      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += x[i];
+    }
+    dispatch(dtype_, [&]<class T>(T) {
+      if constexpr (std::is_same_v<T, float> || is_small_float<T>)
+        store({first, rows, 0, n_.count, 0, 0, nullptr, nullptr, c, nullptr}, row.data(), reinterpret_cast<T*>(c));
+    });
+  });
 }
 
 void Dense::zero(std::byte* c) const {

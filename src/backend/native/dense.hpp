@@ -31,16 +31,20 @@ struct DenseAxis {
 class Dense {
  public:
   explicit Dense(Contraction contraction);
+  // Memory that run() needs beside the operands.
+  i64 scratch_bytes() const { return parts_ == 1 ? 0 : parts_ * m_.count * n_.count * static_cast<i64>(sizeof(float)); }
   // Bits do not depend on the number of threads.
-  void run(const std::byte* a, const std::byte* b, std::byte* c) const;
+  void run(const std::byte* a, const std::byte* b, std::byte* c, std::byte* scratch) const;
 
  private:
   struct Tile {
-    i64 row, rows, column, columns;
+    i64 row, rows, column, columns, k0, k1;
     const std::byte *a, *b;
     std::byte* c;
+    float* partial;  // of all rows and columns, where k is cut into parts
   };
   void choose_tiles();
+  void add_parts(const float* partial, std::byte* c) const;
   void zero(std::byte* c) const;
   template <class From, class To>
   void store(const Tile& t, const From* const* rows, To* c) const;
@@ -66,6 +70,7 @@ class Dense {
   bool by_rows_ = true;                 // how a is packed
   bool in_place_ = false;               // c is f32, and all columns of a row are neighbours
   i64 tile_rows_ = 0, tile_columns_ = 0, down_ = 0, across_ = 0;
+  i64 parts_ = 1;  // of k, added up in order at the end
 };
 
 }  // namespace uni::native

@@ -29,16 +29,21 @@ struct Dense::Packed {
 void Dense::float_tile(const Tile& t) const {
   Packed& s = base::thread_instance<Packed>();
   s.rows.resize(at(t.rows));
-  const i64 row_step = (t.columns + 15) / 16 * 16;
-  float* const own = in_place_ ? nullptr : Packed::floats(s.c, t.rows * row_step);
+  const bool own = !in_place_ && !t.partial;
+  float* target = t.partial ? t.partial + t.row * n_.count + t.column : nullptr;
+  i64 row_step = n_.count;
+  if (own) {
+    row_step = (t.columns + 15) / 16 * 16;
+    target = Packed::floats(s.c, t.rows * row_step);
+  }
   m_.runs(t.row, t.row + t.rows, [&](i64 first, i64 n, i64, i64 to) {
     for (i64 i = 0; i < n; ++i) {
       const i64 r = first - t.row + i;
-      s.rows[at(r)] = own ? own + r * row_step : reinterpret_cast<float*>(t.c) + to + i * m_.y_step + t.column;
+      s.rows[at(r)] = target ? target + r * row_step : reinterpret_cast<float*>(t.c) + to + i * m_.y_step + t.column;
     }
   });
-  for (i64 k0 = 0; k0 < k_.count; k0 += DenseIsa::block_k) {
-    const i64 k1 = std::min(k_.count, k0 + DenseIsa::block_k);
+  for (i64 k0 = t.k0; k0 < t.k1; k0 += DenseIsa::block_k) {
+    const i64 k1 = std::min(t.k1, k0 + DenseIsa::block_k);
     pack_a(s, t, k0, k1);
     for (i64 j = 0; j < t.columns; j += isa_->columns) multiply(s, t, j, k0, k1);
   }
@@ -82,7 +87,7 @@ const float* Dense::pack_b(Packed& s, const Tile& t, i64 column, i64 columns, i6
 void Dense::multiply(Packed& s, const Tile& t, i64 column, i64 k0, i64 k1) const {
   const i64 block = Packed::block(*isa_, by_rows_), columns = std::min(isa_->columns, t.columns - column);
   float* c[DenseIsa::most_rows];
-  DenseBlock m{k1 - k0, nullptr, pack_b(s, t, column, columns, k0, k1), isa_->columns, c, columns, k0 > 0};
+  DenseBlock m{k1 - k0, nullptr, pack_b(s, t, column, columns, k0, k1), isa_->columns, c, columns, k0 > t.k0};
   for (i64 r = 0; r < t.rows; r += isa_->rows) {
     const i64 rows = std::min(isa_->rows, t.rows - r);
     for (i64 i = 0; i < rows; ++i) c[i] = s.rows[at(r + i)] + column;

@@ -104,10 +104,21 @@ void pack_rows_of(const T* x, const DenseSource& s, i64 n, i64 k, float* out) {
 template <class T>
 void pack_positions_of(const T* x, const DenseSource& s, i64 n, i64 k, float* out, i64 step) {
   if (s.i_step != 1) return pack_across(x, n, s.i_step, k, s.k_step, out, step);
-  if (n == 2 * lanes && std::is_same_v<T, float>)  // a whole panel, known at compile time
-    for (i64 q = 0; q < k; ++q) copy_widened(x + q * s.k_step, 2 * lanes, out + q * step);
-  else
+  if constexpr (std::is_same_v<T, float>) {
+    const int first = static_cast<int>(n < lanes ? n : lanes), second = static_cast<int>(n) - first;
+    if (second == lanes)
+      for (i64 q = 0; q < k; ++q, x += s.k_step, out += step) {
+        store(out, load(x));
+        store(out + lanes, load(x + lanes));
+      }
+    else
+      for (i64 q = 0; q < k; ++q, x += s.k_step, out += step) {
+        store_first(out, first, load_first(x, first));
+        if (second > 0) store_first(out + lanes, second, load_first(x + lanes, second));
+      }
+  } else {
     for (i64 q = 0; q < k; ++q) copy_widened(x + q * s.k_step, n, out + q * step);
+  }
 }
 template <class Fn>
 void with_type(const DenseSource& s, const Fn& fn) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "backend/native/planner.hpp"
 
 #include "base/text.hpp"
@@ -24,7 +26,9 @@ KernelFn kernel_of(const ir::Op* op) {
 }
 
 Planner::Planner(const runtime::LocalProgram& local)
-    : shared_(std::make_shared<const ir::Program>(pad_convolutions(*local.program))), program_(*shared_) {
+    : shared_(std::make_shared<const ir::Program>(unroll_windows(
+          pad_convolutions(*local.program), compiled_from() / std::max<i64>(1, local.mesh.device_count())))),
+      program_(*shared_) {
   plan_.program = shared_;
   plan_.mesh = local.mesh;
   plan_.devices = local.mesh.device_count();

@@ -66,6 +66,12 @@ struct Plan {
 Plan make_plan(const runtime::LocalProgram& program);
 
 // Parts of it.
+// Work from this many elements on is compiled: it takes longer than the kernels of a group, step by step, would save.
+i64 compiled_from();
+// Every convolution with padding or input dilation reads an operand that is padded before.
+ir::Program pad_convolutions(const ir::Program& program);
+// Reductions over few positions, of that many windows or more, become maps over slices.
+ir::Program unroll_windows(const ir::Program& program, i64 from_elements);
 void place_values(Plan& plan);
 void compile_clusters(Plan& plan);
 

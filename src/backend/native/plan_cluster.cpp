@@ -12,14 +12,6 @@ namespace uni::native {
 namespace {
 std::size_t at(int v) { return static_cast<std::size_t>(v); }
 
-// Work from this many elements on is compiled: it takes longer than the kernels of a group, step by step, would save.
-i64 compiled_from() {
-  static const i64 elements = [] {
-    const char* set = std::getenv("UNISONO_COMPILE_FROM");
-    return set ? static_cast<i64>(std::strtoll(set, nullptr, 10)) : i64{1} << 14;
-  }();
-  return elements;
-}
 bool is_reduction(const ir::Op* op) {
   for (const auto* r :
        {&ops::reduce_sum, &ops::reduce_prod, &ops::reduce_max, &ops::reduce_min, &ops::reduce_and, &ops::reduce_or})
@@ -27,6 +19,14 @@ bool is_reduction(const ir::Op* op) {
   return false;
 }
 }  // namespace
+
+i64 compiled_from() {
+  static const i64 elements = [] {
+    const char* set = std::getenv("UNISONO_COMPILE_FROM");
+    return set ? static_cast<i64>(std::strtoll(set, nullptr, 10)) : i64{1} << 14;
+  }();
+  return elements;
+}
 
 bool Planner::is_large(const ir::Type& t, bool varying) const {
   return t.count() * (varying ? plan_.devices : 1) >= compiled_from();

@@ -80,6 +80,7 @@ void Planner::flush_contraction(int root) {
   s.in = {c.a.base, c.b.base};
   s.out = {root};
   s.dense = std::make_unique<Dense>(contraction_of(*c.eqn, value(c.eqn->out[0]).type, c.a, c.b, result, devices));
+  if (const i64 bytes = s.dense->scratch_bytes()) s.out.push_back(new_value({Dtype::u8, {bytes}, false, {}}, false));
   steps_.push_back(std::move(s));
 }
 
