@@ -93,11 +93,14 @@ struct CumulativeOptions {
   std::optional<int> axis = {};  // none: over all elements in row-major order
   Flag reverse = false;          // from the end
 };
-// Running sums, products, maxima and minima, each including the element itself. bool gives i32, integers keep their
-// dtype.
+// Running sums, products, maxima and minima, each including the element itself. Integers keep their dtype; bool gives
+// i32, and its maxima and minima stay bool. NaN stays from where it stands. Equal elements share the derivative of a
+// maximum, pair by pair. Throws ShapeError for an axis that does not exist.
 Array cumsum(In x, const CumulativeOptions& options = {});
 Array cumprod(In x, const CumulativeOptions& options = {});
 Array cummax(In x, const CumulativeOptions& options = {});
 Array cummin(In x, const CumulativeOptions& options = {});
+// log(cumsum(exp(x))) without overflow.
+Array cumlogsumexp(In x, const CumulativeOptions& options = {});
 
 }  // namespace uni

@@ -313,49 +313,36 @@ Array log_softmax(In x, const SoftmaxOptions& options) {
 }
 
 namespace {
-// Running totals by doubling: after step k each element holds the total of the last 2^k.
-Array cumulative(std::string_view who, const In& x, const CumulativeOptions& options, Binary combine, double neutral,
-                 bool widen_bool) {
-  const core::At at(x.where());
-  Array a = as_array(who, x);
-  if (is_bool(a.dtype()) && widen_bool) a = lax::convert(a, Dtype::i32);
-  if (!options.axis) a = lax::reshape(a, {a.size()});
-  const ir::Type type = core::type_of(a);
-  const int axis = resolve_axis(who, options.axis.value_or(0), type);
-  const i64 size = type.shape[axis];
-  Array total = accumulating(a);
-  const auto steps = static_cast<std::size_t>(type.shape.rank());
-  const Dims none(std::vector<i64>(steps, 0));
-  // The neutral element by its sign: the lowest or highest value for max and min.
-  const double infinity = std::numeric_limits<double>::infinity();
-  const bool infinite = neutral == infinity || neutral == -infinity;
-  const Array empty = lax::full(0, total.dtype(), {0}, total.weak());
-  const Array filler = !infinite     ? lax::full(neutral, total.dtype(), {}, total.weak())
-                       : neutral < 0 ? lax::reduce_max(empty, {0})
-                                     : lax::reduce_min(empty, {0});
-  for (i64 reach = 1; reach < size; reach *= 2) {
-    Dims low = none, high = none;
-    (options.reverse ? high : low)[axis] = reach;
-    (options.reverse ? low : high)[axis] = -reach;
-    total = combine(lax::pad(total, filler, low, high, none), total);
-  }
-  return lax::convert(total, type.dtype);
+using Cumulate = Array (*)(const Array&, int, bool);
+Array cumulative(std::string_view who, Array x, const CumulativeOptions& options, Cumulate cumulate) {
+  if (!options.axis) x = lax::reshape(x, {x.size()});
+  return cumulate(x, resolve_axis(who, options.axis.value_or(0), core::type_of(x)), options.reverse);
+}
+Array bool_as_i32(std::string_view who, const In& x) {
+  const Array a = as_array(who, x);
+  return is_bool(a.dtype()) ? lax::convert(a, Dtype::i32) : a;
 }
 }  // namespace
 
 Array cumsum(In x, const CumulativeOptions& options) {
   const core::At at(x.where());
-  Array a = as_array("cumsum", x);
-  if (is_bool(a.dtype())) a = lax::convert(a, Dtype::i32);
-  if (!options.axis) a = lax::reshape(a, {a.size()});
-  return lax::cumsum(a, resolve_axis("cumsum", options.axis.value_or(0), core::type_of(a)), options.reverse);
+  return cumulative("cumsum", bool_as_i32("cumsum", x), options, lax::cumsum);
 }
-Array cumprod(In x, const CumulativeOptions& options) { return cumulative("cumprod", x, options, lax::mul, 1, true); }
+Array cumprod(In x, const CumulativeOptions& options) {
+  const core::At at(x.where());
+  return cumulative("cumprod", bool_as_i32("cumprod", x), options, lax::cumprod);
+}
 Array cummax(In x, const CumulativeOptions& options) {
-  return cumulative("cummax", x, options, lax::maximum, -std::numeric_limits<double>::infinity(), false);
+  const core::At at(x.where());
+  return cumulative("cummax", as_array("cummax", x), options, lax::cummax);
 }
 Array cummin(In x, const CumulativeOptions& options) {
-  return cumulative("cummin", x, options, lax::minimum, std::numeric_limits<double>::infinity(), false);
+  const core::At at(x.where());
+  return cumulative("cummin", as_array("cummin", x), options, lax::cummin);
+}
+Array cumlogsumexp(In x, const CumulativeOptions& options) {
+  const core::At at(x.where());
+  return cumulative("cumlogsumexp", strong_inexact("cumlogsumexp", x), options, lax::cumlogsumexp);
 }
 
 }  // namespace uni

@@ -23,7 +23,9 @@ struct Cumulative {
   int axis = 0;
   bool reverse = false;
 };
-extern const Primitive cumsum;  // numbers, accumulated at least in f32
+extern const Primitive cumsum, cumprod;  // numbers, accumulated at least in f32
+extern const Primitive cummax, cummin;   // NaN wins from where it stands; ordered dtypes and bool
+extern const Primitive cumlogsumexp;     // log(cumsum(exp(x))) without overflow; floats
 
 struct Window {  // one entry per dimension
   Dims size, stride, low, high;
@@ -63,6 +65,10 @@ Array reduce_or(const Array& x, const std::vector<int>& axes);
 Array argmax(const Array& x, int axis, Dtype dtype = Dtype::i32);
 Array argmin(const Array& x, int axis, Dtype dtype = Dtype::i32);
 Array cumsum(const Array& x, int axis, bool reverse = false);
+Array cumprod(const Array& x, int axis, bool reverse = false);
+Array cummax(const Array& x, int axis, bool reverse = false);
+Array cummin(const Array& x, int axis, bool reverse = false);
+Array cumlogsumexp(const Array& x, int axis, bool reverse = false);
 Array reduce_window_sum(const Array& x, const ops::Window& window);
 Array reduce_window_max(const Array& x, const ops::Window& window);
 Array dot_general(const Array& lhs, const Array& rhs, const ops::DotGeneral& dims);

@@ -228,7 +228,11 @@ std::span<const Primitive* const> contract_rows() {
                                               &window_scatter_max,
                                               &dot_general,
                                               &conv,
-                                              &cumsum};
+                                              &cumsum,
+                                              &cumprod,
+                                              &cummax,
+                                              &cummin,
+                                              &cumlogsumexp};
   return rows;
 }
 

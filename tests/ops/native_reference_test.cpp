@@ -47,8 +47,9 @@ bool exact(const Sample& s) {
   const Primitive* r = s.row;
   for (const OperandSpec& o : s.operands)
     if (is_complex(o.dtype)) return false;
-  for (const Primitive* sum : {&ops::reduce_sum, &ops::reduce_prod, &ops::cumsum, &ops::reduce_window_sum,
-                               &ops::window_scatter_max, &ops::dot_general, &ops::conv, &ops::psum, &ops::psum_scatter})
+  for (const Primitive* sum :
+       {&ops::reduce_sum, &ops::reduce_prod, &ops::cumsum, &ops::cumprod, &ops::cumlogsumexp, &ops::reduce_window_sum,
+        &ops::window_scatter_max, &ops::dot_general, &ops::conv, &ops::psum, &ops::psum_scatter})
     if (r == sum) return false;
   for (const Primitive* function :
        {&ops::exp,   &ops::expm1,    &ops::log,     &ops::log1p,  &ops::rsqrt,   &ops::cbrt,       &ops::sin,

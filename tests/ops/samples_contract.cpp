@@ -1,4 +1,5 @@
 // Samples of reductions, windows, dot products and convolutions, drawn configurations among them.
+#include <limits>
 #include <random>
 
 #include "ops/contract.hpp"
@@ -58,12 +59,7 @@ void reductions(Samples& out) {
       out.add({.row = row, .operands = {{Dtype::f64, shape}}, .params = Reduce{axes}, .stopped = shape.count() == 0});
     for (const Primitive* row : {&reduce_and, &reduce_or}) out.add(*row, {{Dtype::b8, shape}}, Reduce{axes});
   }
-  for (const bool reverse : {false, true})
-    for (const auto& [shape, axis] : std::vector<std::pair<Dims, int>>{
-             {{5}, 0}, {{0}, 0}, {{1}, 0}, {{2, 3}, 0}, {{2, 3}, 1}, {{3, 0}, 0}, {{2, 3, 2}, 1}, {{4100}, 0}})
-      out.add(ops::cumsum, {{Dtype::f64, shape}}, ops::Cumulative{axis, reverse});
   for (const Dtype d : floats + complexes + integers) {
-    out.add(ops::cumsum, {{d, {3, 4}}}, ops::Cumulative{1, false});
     for (const Primitive* row : {&reduce_sum, &reduce_prod}) out.add(*row, {{d, {3, 4}}}, Reduce{{1}});
     if (is_complex(d)) continue;
     for (const Primitive* row : {&reduce_max, &reduce_min}) out.add(*row, {{d, {3, 4}}}, Reduce{{1}});
@@ -81,6 +77,32 @@ void reductions(Samples& out) {
       out.add(*row, {{Dtype::f64, shape}}, ArgReduce{shape.rank() - 1, Dtype::i32});
     out.add(*row, {{Dtype::i32, {6}, 0, 0, {1, 3, 3, 0, 0, 2}}}, ArgReduce{0, Dtype::u8});
   }
+}
+
+void cumulatives(Samples& out) {
+  using ops::cumlogsumexp, ops::cummax, ops::cummin, ops::cumprod, ops::cumsum, ops::Cumulative;
+  const auto rows = {&cumsum, &cumprod, &cummax, &cummin, &cumlogsumexp};
+  for (const bool reverse : {false, true})
+    for (const auto& [shape, axis] : std::vector<std::pair<Dims, int>>{
+             {{5}, 0}, {{0}, 0}, {{1}, 0}, {{2, 3}, 0}, {{2, 3}, 1}, {{3, 0}, 0}, {{2, 3, 2}, 1}, {{8, 2}, 0}})
+      for (const Primitive* row : rows) out.add(*row, {{Dtype::f64, shape}}, Cumulative{axis, reverse});
+  // Extrema far enough apart for finite differences, factors near 1.
+  for (const Primitive* row : rows) {
+    const double spread = row == &cummax || row == &cummin ? 2000 : 0.001;
+    out.add(*row, {{Dtype::f64, {4100}, -1 - spread, -1 + spread}}, Cumulative{0, true});
+  }
+  for (const Dtype d : floats + complexes + integers) {
+    for (const Primitive* row : {&cumsum, &cumprod}) out.add(*row, {{d, {3, 4}}}, Cumulative{1});
+    if (is_complex(d)) continue;
+    for (const Primitive* row : {&cummax, &cummin}) out.add(*row, {{d, {3, 4}}}, Cumulative{1});
+    if (is_inexact(d)) out.add(cumlogsumexp, {{d, {3, 4}}}, Cumulative{1});
+  }
+  for (const Primitive* row : {&cummax, &cummin}) out.add(*row, {{Dtype::b8, {3, 4}}}, Cumulative{0});
+  for (const std::vector<double>& x : {std::vector<double>{2, 0, 3, 4, 5}, {0, 2, 0, 3, 4}, {0, 0, 0, 1, 2}})
+    out.add(cumprod, {{Dtype::f64, {5}, 0, 0, x}}, Cumulative{0});
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  for (const Primitive* row : rows)
+    out.add(*row, {{Dtype::f32, {9}, 0, 0, {-inf, -inf, 0.0, -0.0, 90, inf, inf, nan, 1}}}, Cumulative{0});
 }
 
 int drawn(std::mt19937& random, int low, int high) {
@@ -200,6 +222,7 @@ void convolutions(Samples& out) {
 const SampleFamily family([] {
   Samples out;
   reductions(out);
+  cumulatives(out);
   windows(out);
   dots(out);
   convolutions(out);

@@ -85,6 +85,7 @@ Call indexed(Drawing& d, bool scatter) {
   c.params = ops::Scatter{static_cast<ops::Combine>(d.number(0, 5)), mode};
   return c;
 }
+Call cumulative(Drawing& d) { return one(d, 2, ops::Cumulative{d.number(-1, 2), d.number(0, 1) == 1}); }
 Call windowed(Drawing& d, int operands) {
   const int rank = d.number(0, 2);
   Call c{{}, ops::Window{d.sizes(rank), d.sizes(rank), d.sizes(rank), d.sizes(rank)}};
@@ -165,10 +166,10 @@ const std::pair<const core::Primitive*, Draw> draws[] = {
        for (int n = d.number(0, 2); n > 0; --n) c.in.push_back({d.dtype(), c.in[0].shape, false, {}});
        return c;
      }},
-    {&ops::cumsum,
-     [](Drawing& d) {
-       return one(d, 2, ops::Cumulative{d.number(-1, 2), d.number(0, 1) == 1});
-     }},
+    {&ops::cumsum, cumulative},
+    {&ops::cumprod, cumulative},
+    {&ops::cummax, cumulative},
+    {&ops::cumlogsumexp, cumulative},
     {&ops::reduce_sum, [](Drawing& d) { return one(d, 2, ops::Reduce{d.axes(d.number(0, 2), 2)}); }},
     {&ops::reduce_prod, [](Drawing& d) { return one(d, 2, ops::Reduce{d.axes(d.number(0, 2), 2)}); }},
     {&ops::reduce_max, [](Drawing& d) { return one(d, 2, ops::Reduce{d.axes(d.number(0, 2), 2)}); }},

@@ -53,6 +53,19 @@ void expect_same(const std::vector<double>& got, const std::vector<double>& want
         << what << "[" << i << "]: " << got[i] << " instead of " << want[i];
 }
 
+TEST(Ties, RunningTotals) {
+  const auto of = [](Array (*running)(const Array&, int, bool), const std::vector<double>& x) {
+    return gradients([&](std::span<const Array> in) { return running(in[0], 0, false); }, {vector(x)})[0];
+  };
+  expect_same(of(lax::cummax, {1, 3, 3, 2}), {1, 560, 550, 0}, "cummax");
+  expect_same(of(lax::cummax, {0, 0, 0}), {31, 30, 50}, "cummax of equal elements");
+  expect_same(of(lax::cummax, {0, -0.0, 0, -0.0}), {281, 280, 300, 250}, "cummax of zeros");
+  expect_same(of(lax::cummin, {3, 1, 2, 1}), {1, 610, 0, 500}, "cummin");
+  expect_same(of(lax::cumprod, {2, 0, 3}), {1, 620, 0}, "cumprod");
+  expect_same(of(lax::cumprod, {0, 0, 0}), {1, 0, 0}, "cumprod of zeros");
+  expect_same(of(lax::cumlogsumexp, {-inf, -inf}), {6, 5}, "cumlogsumexp of nothing");
+}
+
 TEST(Ties, ReductionsShareEqually) {
   const auto of = [](Array (*reduce)(const Array&, const std::vector<int>&), const std::vector<double>& x) {
     return gradients([&](std::span<const Array> in) { return reduce(in[0], {0}); }, {vector(x)})[0];

@@ -1,9 +1,8 @@
 // Reductions. A reduction over any axes is seen as [outer, reduced, inner] after the axes were brought into that form;
 // the order of accumulation depends on the shape only.
-#include <limits>
 #include <memory>
 
-#include "backend/native/pointwise_math.hpp"
+#include "backend/native/joins.hpp"
 #include "backend/native/walk.hpp"
 #include "ops/contract.hpp"
 
@@ -47,66 +46,6 @@ std::vector<std::byte> gathered(const View& x, const std::vector<int>& axes, For
   copy_strided(out.data(), shape, x.data, 0, stride, itemsize(x.type->dtype));
   return out;
 }
-
-struct SumOf {
-  template <class T>
-  static constexpr bool takes = !std::is_same_v<T, bool> && !std::is_same_v<T, KeyWords>;
-  template <class T>
-  static T start() {
-    return T{};
-  }
-  template <class T>
-  static T join(T a, T b) {
-    return plus(a, b);
-  }
-};
-struct ProductOf {
-  template <class T>
-  static constexpr bool takes = SumOf::takes<T>;
-  template <class T>
-  static T start() {
-    if constexpr (is_complex_like<T>)
-      return {1, 0};
-    else
-      return T(1);
-  }
-  template <class T>
-  static T join(T a, T b) {
-    return times(a, b);
-  }
-};
-template <class T>
-inline constexpr bool has_order = !is_complex_like<T> && !std::is_same_v<T, KeyWords>;
-struct MaxOf {
-  template <class T>
-  static constexpr bool takes = has_order<T>;
-  template <class T>
-  static T start() {
-    if constexpr (std::is_floating_point_v<T>)
-      return -std::numeric_limits<T>::infinity();
-    else
-      return std::numeric_limits<T>::lowest();
-  }
-  template <class T>
-  static T join(T a, T b) {
-    return max_of(a, b);
-  }
-};
-struct MinOf {
-  template <class T>
-  static constexpr bool takes = has_order<T>;
-  template <class T>
-  static T start() {
-    if constexpr (std::is_floating_point_v<T>)
-      return std::numeric_limits<T>::infinity();
-    else
-      return std::numeric_limits<T>::max();
-  }
-  template <class T>
-  static T join(T a, T b) {
-    return min_of(a, b);
-  }
-};
 
 // Sixteen running values that do not wait for each other, joined at the end.
 template <class R, class T>

@@ -50,20 +50,40 @@ void eval_or(const Call& c) {
   fold<bool>(c, false, [](bool a, bool b) { return a || b; });
 }
 
-void eval_cumsum(const Call& c) {
+template <class T, class Acc, class Fn>
+void run(const Call& c, Acc start, const Fn& fn) {
   const auto& p = c.params<ops::Cumulative>();
   const Dims& shape = c.in[0].shape();
   const i64 step = strides(shape)[at(p.axis)], size = shape[p.axis];
   Dims lanes = shape;
   lanes[p.axis] = 1;
-  with_dtype(c.eqn, c.in[0].type.dtype, [&]<Number T>(T) {
-    walk(lanes, 0, strides(shape), [&](i64, i64 start) {
-      Accumulator<T> sum(0);
-      for (i64 i = 0; i < size; ++i) {
-        const i64 k = start + (p.reverse ? size - 1 - i : i) * step;
-        sum = plus<Accumulator<T>>(sum, static_cast<Accumulator<T>>(load(c.in[0].as<T>()[k])));
-        c.out[0].as<T>()[k] = T(static_cast<Compute<T>>(sum));
-      }
+  walk(lanes, 0, strides(shape), [&](i64, i64 first) {
+    Acc total = start;
+    for (i64 i = 0; i < size; ++i) {
+      const i64 k = first + (p.reverse ? size - 1 - i : i) * step;
+      total = fn(total, static_cast<Acc>(load(c.in[0].as<T>()[k])));
+      c.out[0].as<T>()[k] = T(static_cast<Compute<T>>(total));
+    }
+  });
+}
+void eval_cumsum(const Call& c) {
+  with_dtype(c.eqn, c.in[0].type.dtype, [&]<Number T>(T) { run<T>(c, Accumulator<T>(0), plus<Accumulator<T>>); });
+}
+void eval_cumprod(const Call& c) {
+  with_dtype(c.eqn, c.in[0].type.dtype, [&]<Number T>(T) { run<T>(c, Accumulator<T>(1), times<Accumulator<T>>); });
+}
+void eval_cummax(const Call& c) {
+  with_dtype(c.eqn, c.in[0].type.dtype, [&]<Ordered T>(T) { run<T>(c, lowest<Compute<T>>(), larger<Compute<T>>); });
+}
+void eval_cummin(const Call& c) {
+  with_dtype(c.eqn, c.in[0].type.dtype, [&]<Ordered T>(T) { run<T>(c, highest<Compute<T>>(), smaller<Compute<T>>); });
+}
+void eval_cumlogsumexp(const Call& c) {
+  with_dtype(c.eqn, c.in[0].type.dtype, [&]<Real T>(T) {
+    using Acc = Accumulator<T>;
+    run<T>(c, lowest<Acc>(), [](Acc a, Acc b) {
+      const Acc apart = a == b ? 0 : std::abs(a - b);
+      return larger(a, b) + std::log1p(std::exp(-apart));
     });
   });
 }
@@ -94,10 +114,19 @@ void eval_argmin(const Call& c) {
   arg_reduce(c, [](auto a, auto b) { return a < b; });
 }
 
-constexpr Evaluator table[] = {
-    {&ops::reduce_sum, eval_sum}, {&ops::reduce_prod, eval_prod}, {&ops::reduce_max, eval_max},
-    {&ops::reduce_min, eval_min}, {&ops::reduce_and, eval_and},   {&ops::reduce_or, eval_or},
-    {&ops::argmax, eval_argmax},  {&ops::argmin, eval_argmin},    {&ops::cumsum, eval_cumsum}};
+constexpr Evaluator table[] = {{&ops::reduce_sum, eval_sum},
+                               {&ops::reduce_prod, eval_prod},
+                               {&ops::reduce_max, eval_max},
+                               {&ops::reduce_min, eval_min},
+                               {&ops::reduce_and, eval_and},
+                               {&ops::reduce_or, eval_or},
+                               {&ops::argmax, eval_argmax},
+                               {&ops::argmin, eval_argmin},
+                               {&ops::cumsum, eval_cumsum},
+                               {&ops::cumprod, eval_cumprod},
+                               {&ops::cummax, eval_cummax},
+                               {&ops::cummin, eval_cummin},
+                               {&ops::cumlogsumexp, eval_cumlogsumexp}};
 }  // namespace
 
 std::span<const Evaluator> reduce_evaluators() { return table; }
