@@ -14,10 +14,14 @@ struct Sorted {
   Array values, indices;
 };
 
-Sorted sort_with_indices(std::string_view who, const In& x, int named_axis, bool descending) {
+Array ordered_array(std::string_view who, const In& x) {
   Array a = as_array(who, x);
   if (is_complex(a.dtype()) || a.dtype() == Dtype::key)
     fail<DtypeError>(base::cat(who, ": ", name(a.dtype()), " has no order"));
+  return a;
+}
+Sorted sort_with_indices(std::string_view who, const In& x, int named_axis, bool descending) {
+  Array a = ordered_array(who, x);
   const int axis = resolve_axis(who, named_axis, core::type_of(a));
   Array position = lax::iota(Dtype::i32, a.shape(), axis);
   // Sorted backwards and turned round: the largest come first, equal ones in their order.
@@ -45,11 +49,11 @@ Array argsort(In x, const SortOptions& options) {
 
 TopK top_k(In x, i64 k) {
   const core::At at(x.where());
-  const Sorted s = sort_with_indices("top_k", x, -1, true);
-  const int axis = s.values.rank() - 1;
-  if (k < 0 || k > s.values.shape()[axis])
-    fail<ShapeError>(base::cat("top_k: ", k, " of ", s.values.shape()[axis], " elements"));
-  return {lax::slice_axis(s.values, axis, 0, k), lax::slice_axis(s.indices, axis, 0, k)};
+  const Array a = ordered_array("top_k", x);
+  const i64 size = a.shape(resolve_axis("top_k", -1, core::type_of(a)));
+  if (k < 0 || k > size) fail<ShapeError>(base::cat("top_k: ", k, " of ", size, " elements"));
+  const Arrays out = lax::top_k(a, k);
+  return {out[0], out[1]};
 }
 
 }  // namespace uni

@@ -66,8 +66,42 @@ constexpr Rules<Sort> sort_rules{
     .expand = by_backends,
     .traits = {.own_weak = true},
 };
+
+Types top_k_type(std::span<const Type> in, const TopK& p) {
+  check_operand_count(top_k, in, 1);
+  check_dtype(top_k, in[0], takes::ordered);
+  if (in[0].shape.empty()) throw ShapeError(cat("top_k: ", ir::to_string(in[0]), " has no axis"));
+  if (p.k < 0 || p.k > in[0].shape[-1])
+    throw ShapeError(cat("top_k: ", p.k, " of the ", in[0].shape[-1], " elements of ", ir::to_string(in[0])));
+  Dims shape = in[0].shape;
+  shape[-1] = p.k;
+  return {Type{in[0].dtype, shape, in[0].weak, {}}, Type{Dtype::i32, shape, false, {}}};
+}
+ShardRule top_k_shard(std::span<const Type> in, const TopK&) {
+  const int last = in[0].shape.rank() - 1;
+  ShardRule rule = same_shape_rule(1, 2, last + 1, {last});
+  rule.kinds.push_back(ShardRule::Kind::replicate);
+  for (std::vector<int>& result : rule.results) result[at(last)] = last + 1;
+  return rule;
+}
+constexpr Rules<TopK> top_k_rules{
+    .name = "top_k",
+    .type = top_k_type,
+    .jvp = [](std::span<const Array> x, std::span<const Array> t, const TopK& p) -> Jvp {
+      Arrays out = core::bind(top_k, x, p);
+      if (is_zero(t[0])) return {std::move(out), Arrays(2)};
+      Array tangent = lax::gather(t[0], along_axis(out[1], x[0].rank() - 1));
+      return {std::move(out), {std::move(tangent), Array()}};
+    },
+    .transpose = not_linear_row,
+    .batch = [](const BatchArgs& a, const TopK& p) { return all_batched(core::bind(top_k, a.in, p)); },
+    .shard = top_k_shard,
+    .expand = by_backends,
+    .traits = {.own_weak = true},
+};
 }  // namespace
 
+constinit const Primitive top_k = primitive<top_k_rules>();
 constinit const Primitive sort = primitive<sort_rules>();
 
 }  // namespace uni::ops
@@ -76,6 +110,10 @@ namespace uni::lax {
 
 Arrays sort(std::span<const Array> operands, int axis, int keys) {
   return core::bind(ops::sort, operands, ops::Sort{axis, keys});
+}
+Arrays top_k(const Array& x, i64 k) {
+  const Array operands[] = {x};
+  return core::bind(ops::top_k, operands, ops::TopK{k});
 }
 
 }  // namespace uni::lax

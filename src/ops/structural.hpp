@@ -64,6 +64,12 @@ struct Sort {  // sorts all operands along axis by the first `keys` of them, sta
   int keys = 1;
 };
 extern const Primitive sort;
+struct TopK {
+  i64 k = 0;
+};
+// x -> the k largest along the last axis in falling order, and where they stand (i32); ordered as sort does, NaN first,
+// and the first of equal ones first.
+extern const Primitive top_k;
 
 std::span<const Primitive* const> structural_rows();
 
@@ -95,5 +101,6 @@ Array gather(const Array& x, const Array& indices, ops::IndexMode mode, const ir
 Array gather(const Array& x, const Array& indices);  // clip
 Array scatter(const Array& x, const Array& indices, const Array& updates, ops::Combine combine, ops::IndexMode mode);
 Arrays sort(std::span<const Array> operands, int axis, int keys);
+Arrays top_k(const Array& x, i64 k);
 
 }  // namespace uni::lax

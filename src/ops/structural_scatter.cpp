@@ -192,8 +192,8 @@ constinit const Primitive scatter = primitive<scatter_rules>();
 
 std::span<const Primitive* const> structural_rows() {
   static constexpr const Primitive* rows[] = {
-      &full,    &iota,          &broadcast_in_dim,     &reshape, &transpose, &slice, &pad, &concatenate,
-      &reverse, &dynamic_slice, &dynamic_update_slice, &gather,  &scatter,   &sort};
+      &full,    &iota,          &broadcast_in_dim,     &reshape, &transpose, &slice, &pad,  &concatenate,
+      &reverse, &dynamic_slice, &dynamic_update_slice, &gather,  &scatter,   &sort,  &top_k};
   return rows;
 }
 

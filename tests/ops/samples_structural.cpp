@@ -1,4 +1,6 @@
 // Samples of the rows that make, reshape and move elements: sizes 0 and 1, rank 0, every kind of dtype.
+#include <limits>
+
 #include "ops/structural.hpp"
 #include "row_contract.hpp"
 
@@ -194,6 +196,15 @@ void sorting(Samples& out) {
       out.add(ops::sort, {{Dtype::f64, shape}}, Sort{axis, 1});
       out.add(ops::sort, {{Dtype::i32, shape, 0, 2}, {Dtype::f64, shape}, {Dtype::f64, shape}}, Sort{axis, 2});
     }
+  for (const Dtype d : every_dtype)
+    if (!is_complex(d) && d != Dtype::key) out.add(ops::top_k, {{d, {2, 5}}}, ops::TopK{3});
+  for (const Dims& shape : {Dims{0}, Dims{1}, Dims{6}, Dims{3, 4}, Dims{2, 3, 2}, Dims{0, 3}, Dims{3, 0}})
+    for (const i64 k : {i64{0}, shape[-1] / 2, shape[-1]}) out.add(ops::top_k, {{Dtype::f64, shape}}, ops::TopK{k});
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  for (const Dtype d : {Dtype::f32, Dtype::f16, Dtype::bf16})
+    out.add(ops::top_k, {{d, {2, 8}, 0, 0, {0.0, -0.0, nan, -inf, 1, -nan, inf, 1}}}, ops::TopK{5});
+  // Long enough to be selected in several rounds.
+  for (const Dtype d : {Dtype::i32, Dtype::i64}) out.add(ops::top_k, {{d, {700}, 0, 50}}, ops::TopK{20});
 }
 
 const SampleFamily family([] {

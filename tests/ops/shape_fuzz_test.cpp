@@ -166,6 +166,7 @@ const std::pair<const core::Primitive*, Draw> draws[] = {
        for (int n = d.number(0, 2); n > 0; --n) c.in.push_back({d.dtype(), c.in[0].shape, false, {}});
        return c;
      }},
+    {&ops::top_k, [](Drawing& d) { return one(d, d.number(0, 2), ops::TopK{d.size()}); }},
     {&ops::cumsum, cumulative},
     {&ops::cumprod, cumulative},
     {&ops::cummax, cumulative},

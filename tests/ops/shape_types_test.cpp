@@ -181,6 +181,10 @@ TEST(ShapeTypes, Indexing) {
       {ops::sort, {f, s}, Sort{0, 1}, "ShapeError: sort: operands f32[2,3] and f32[] have different shapes"},
       {ops::sort, {c}, Sort{0, 1}, "DtypeError: sort: takes bool, integers and floats, not c64[2,3]"},
       {ops::sort, {s}, Sort{0, 1}, "ShapeError: sort: axis 0 of f32[] does not exist"},
+      {ops::top_k, {weak}, ops::TopK{2}, "f32[2,2]* i32[2,2]"},
+      {ops::top_k, {f}, ops::TopK{4}, "ShapeError: top_k: 4 of the 3 elements of f32[2,3]"},
+      {ops::top_k, {s}, ops::TopK{0}, "ShapeError: top_k: f32[] has no axis"},
+      {ops::top_k, {c}, ops::TopK{1}, "DtypeError: top_k: takes bool, integers and floats, not c64[2,3]"},
   };
   check(table);
 }

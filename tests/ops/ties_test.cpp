@@ -83,6 +83,9 @@ TEST(Ties, SortFollowsTheStablePermutation) {
   const auto sorted = [](std::span<const Array> in) { return lax::sort(in, 0, 1)[0]; };
   expect_same(gradients(sorted, {vector({2, 2, 1, 3})})[0], {10, 100, 1, 1000}, "sort");
   expect_same(gradients(sorted, {vector({nan, 0, nan, -0.0})})[0], {100, 1, 1000, 10}, "sort of NaN");
+  const auto largest = [](std::span<const Array> in) { return lax::top_k(in[0], 3)[0]; };
+  expect_same(gradients(largest, {vector({2, 2, 1, 3})})[0], {10, 100, 0, 1}, "top_k");
+  expect_same(gradients(largest, {vector({0, nan, -0.0, nan})})[0], {100, 1, 0, 10}, "top_k of NaN");
 }
 
 TEST(Ties, TheFirstMaximumOfAWindowGetsAll) {

@@ -1,5 +1,5 @@
 // Stable sorting by several keys: keys become unsigned numbers of the same order, and a permutation is sorted by the
-// last key first. Long rows are sorted by digits, short ones by comparison.
+// last key first. Long rows are sorted by digits, short ones by comparison. The k largest are selected.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -35,11 +35,13 @@ struct Wide {
   std::uint64_t key;
   i64 position;
   std::uint64_t digits() const { return key; }
+  i64 place() const { return position; }
   bool operator<(const Wide& o) const { return key != o.key ? key < o.key : position < o.position; }
 };
 struct Narrow {  // key of up to 32 bits above a position of 32 bits
   std::uint64_t both;
   std::uint64_t digits() const { return both >> 32; }
+  i64 place() const { return static_cast<i64>(both & 0xffffffffu); }
   bool operator<(const Narrow& o) const { return both < o.both; }
 };
 
@@ -84,7 +86,7 @@ void sort_order(Scratch& s, const KeyOf& key_of) {
     for (i64 i = 0; i < n; ++i)
       s.narrow[at(i)] = {static_cast<std::uint64_t>(key_of(s.order[at(i)])) << 32 | static_cast<std::uint64_t>(i)};
     sort_items(s.narrow, s.narrow_other, 8 * static_cast<int>(sizeof(U)));
-    for (i64 i = 0; i < n; ++i) s.next[at(i)] = s.order[s.narrow[at(i)].both & 0xffffffffu];
+    for (i64 i = 0; i < n; ++i) s.next[at(i)] = s.order[at(s.narrow[at(i)].place())];
   } else {
     s.wide.resize(s.order.size());
     for (i64 i = 0; i < n; ++i) s.wide[at(i)] = {key_of(s.order[at(i)]), i};
@@ -142,7 +144,76 @@ void sort(const KernelArgs& a) {
   });
 }
 
-constexpr KernelEntry entries[] = {{&ops::sort, sort}};
+// The k first items of those that come in: twice as many are kept, and the worse half is dropped when they are full.
+template <class E>
+class Best {
+ public:
+  explicit Best(i64 k) : k_(k), most_(2 * k + 64) { items_.reserve(at(most_)); }
+  void clear() {
+    items_.clear();
+    bounded_ = false;
+  }
+  void add(const E& item) {
+    if (bounded_ && !(item < bound_)) return;
+    items_.push_back(item);
+    if (static_cast<i64>(items_.size()) == most_) drop();
+  }
+  // In order.
+  std::span<const E> items() {
+    if (static_cast<i64>(items_.size()) > k_) drop();
+    std::sort(items_.begin(), items_.end());
+    return items_;
+  }
+
+ private:
+  void drop() {
+    std::nth_element(items_.begin(), items_.begin() + k_, items_.end());
+    bound_ = items_[at(k_)];
+    bounded_ = true;
+    items_.resize(at(k_));
+  }
+  i64 k_, most_;
+  std::vector<E> items_;
+  E bound_{};
+  bool bounded_ = false;
+};
+
+// Falling order is rising order of the complements.
+template <class T>
+void top_k_lanes(const View& x, const View& values, const View& indices, i64 k, i64 begin, i64 end) {
+  using U = decltype(ordered(T{}));
+  using E = std::conditional_t<sizeof(U) <= 4, Narrow, Wide>;
+  const i64 n = x.shape()[-1];
+  Best<E> best(k);
+  for (i64 lane = begin; lane < end; ++lane) {
+    const T* from = x.as<T>() + lane * n;
+    best.clear();
+    for (i64 i = 0; i < n; ++i) {
+      const auto key = static_cast<U>(~ordered(from[i]));
+      if constexpr (sizeof(U) <= 4)
+        best.add({static_cast<std::uint64_t>(key) << 32 | static_cast<std::uint64_t>(i)});
+      else
+        best.add({key, i});
+    }
+    i64 place = lane * k;
+    for (const E& e : best.items()) {
+      const i64 i = e.place();
+      values.as<T>()[place] = from[i];
+      indices.as<std::int32_t>()[place++] = static_cast<std::int32_t>(i);
+    }
+  }
+}
+void top_k(const KernelArgs& a) {
+  const View& x = a.in[0];
+  const i64 n = x.shape()[-1], k = a.params.as<ops::TopK>().k;
+  if (a.out[0].count() == 0) return;
+  dispatch(x.type->dtype, [&]<class T>(T) {
+    if constexpr (!is_complex_like<T> && !std::is_same_v<T, KeyWords>)
+      chunked(x.count() / n, n * 8, [&](i64 begin, i64 end) { top_k_lanes<T>(x, a.out[0], a.out[1], k, begin, end); });
+  });
+}
+
+constexpr KernelEntry entries[] = {{&ops::sort, sort}, {&ops::top_k, top_k}};
 }  // namespace
 
 std::span<const KernelEntry> sort_kernels() { return entries; }

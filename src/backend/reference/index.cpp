@@ -112,7 +112,22 @@ void eval_sort(const Call& c) {
   });
 }
 
-constexpr Evaluator table[] = {{&ops::gather, eval_gather}, {&ops::scatter, eval_scatter}, {&ops::sort, eval_sort}};
+void eval_top_k(const Call& c) {
+  const i64 n = c.in[0].shape()[-1], k = c.params<ops::TopK>().k;
+  const OrderFn order_in = order_of(c.eqn, c.in[0].type.dtype);
+  std::vector<i64> order(at(n));
+  for (i64 lane = 0; lane * n < c.in[0].count(); ++lane) {
+    std::iota(order.begin(), order.end(), lane * n);
+    std::stable_sort(order.begin(), order.end(), [&](i64 a, i64 b) { return order_in(c.in[0], a, b) > 0; });
+    for (i64 i = 0; i < k; ++i) {
+      copy_element(c.in[0], order[at(i)], c.out[0], lane * k + i);
+      c.out[1].as<std::int32_t>()[lane * k + i] = static_cast<std::int32_t>(order[at(i)] - lane * n);
+    }
+  }
+}
+
+constexpr Evaluator table[] = {
+    {&ops::gather, eval_gather}, {&ops::scatter, eval_scatter}, {&ops::sort, eval_sort}, {&ops::top_k, eval_top_k}};
 }  // namespace
 
 std::span<const Evaluator> index_evaluators() { return table; }
