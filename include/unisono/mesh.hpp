@@ -2,6 +2,7 @@
 #pragma once
 #include <concepts>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,17 +36,24 @@ class Mesh {
   Mesh() = default;
   // Throws ShardingError unless the sizes are positive, the names differ, and there are as many different devices.
   Mesh(std::vector<MeshAxis> axes, std::vector<int> devices);
-  const std::vector<MeshAxis>& axes() const { return axes_; }
-  const std::vector<int>& devices() const { return devices_; }
-  i64 device_count() const { return static_cast<i64>(devices_.size()); }
+  const std::vector<MeshAxis>& axes() const { return lists().axes; }
+  const std::vector<int>& devices() const { return lists().devices; }
+  i64 device_count() const { return static_cast<i64>(devices().size()); }
   bool has(const std::string& name) const;
   // The size of one axis or the product over several; throws ShardingError for an unknown name.
   i64 size(const AxisName& name) const;
-  bool operator==(const Mesh&) const = default;
+  bool operator==(const Mesh& other) const {
+    return lists_ == other.lists_ || (axes() == other.axes() && devices() == other.devices());
+  }
 
  private:
-  std::vector<MeshAxis> axes_;
-  std::vector<int> devices_;
+  struct Lists {
+    std::vector<MeshAxis> axes;
+    std::vector<int> devices;
+  };
+  const Lists& lists() const { return lists_ ? *lists_ : no_lists(); }
+  static const Lists& no_lists();
+  std::shared_ptr<const Lists> lists_;  // every array has a mesh
 };
 // A mesh over the first devices. Throws ShardingError when there are too few devices, a name appears twice or a size is
 // not positive.

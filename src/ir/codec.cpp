@@ -97,7 +97,7 @@ void write(std::string& out, bool v) { out += v ? "true" : "false"; }
 void write(std::string& out, double v) { base::append(out, v); }
 void write(std::string& out, const std::string& v) { base::append_quoted(out, v); }
 void write(std::string& out, Dtype v) { out += name(v); }
-void write(std::string& out, const Dims& v) { write(out, v.vector()); }
+void write(std::string& out, const Dims& v) { write(out, std::vector<i64>(v.begin(), v.end())); }
 void write(std::string& out, const Type& v) { append(out, v); }
 
 // Values that print exactly are readable; all others are given by their bits.

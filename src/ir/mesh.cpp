@@ -36,7 +36,7 @@ void set_device_count(int count) {
 }
 
 bool Mesh::has(const std::string& name) const {
-  for (const MeshAxis& a : axes_)
+  for (const MeshAxis& a : axes())
     if (a.name == name) return true;
   return false;
 }
@@ -45,7 +45,7 @@ i64 Mesh::size(const AxisName& name) const {
   i64 product = 1;
   for (const std::string& n : name.names()) {
     const MeshAxis* found = nullptr;
-    for (const MeshAxis& a : axes_)
+    for (const MeshAxis& a : axes())
       if (a.name == n) found = &a;
     if (!found)
       throw ShardingError(
@@ -77,18 +77,23 @@ i64 checked_count(const std::vector<MeshAxis>& axes) {
 }
 }  // namespace
 
-Mesh::Mesh(std::vector<MeshAxis> axes, std::vector<int> devices)
-    : axes_(std::move(axes)), devices_(std::move(devices)) {
-  const i64 count = checked_count(axes_);
-  if (count != static_cast<i64>(devices_.size()))
-    throw ShardingError(base::cat("make_mesh: mesh ", sizes(axes_), " needs ", count, " devices, ", devices_.size(),
-                                  devices_.size() == 1 ? " was named" : " were named"));
-  std::vector<int> sorted = devices_;
+const Mesh::Lists& Mesh::no_lists() {
+  static const auto* const none = new Lists;  // static arrays have meshes
+  return *none;
+}
+
+Mesh::Mesh(std::vector<MeshAxis> axes, std::vector<int> devices) {
+  const i64 count = checked_count(axes);
+  if (count != static_cast<i64>(devices.size()))
+    throw ShardingError(base::cat("make_mesh: mesh ", sizes(axes), " needs ", count, " devices, ", devices.size(),
+                                  devices.size() == 1 ? " was named" : " were named"));
+  std::vector<int> sorted = devices;
   std::sort(sorted.begin(), sorted.end());
   if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
-    throw ShardingError(base::cat("make_mesh: mesh ", sizes(axes_), " names device ", *twice, " twice"));
+    throw ShardingError(base::cat("make_mesh: mesh ", sizes(axes), " names device ", *twice, " twice"));
   if (!sorted.empty() && sorted[0] < 0)
-    throw ShardingError(base::cat("make_mesh: mesh ", sizes(axes_), " names device ", sorted[0]));
+    throw ShardingError(base::cat("make_mesh: mesh ", sizes(axes), " names device ", sorted[0]));
+  lists_ = std::make_shared<const Lists>(Lists{std::move(axes), std::move(devices)});
 }
 
 Mesh make_mesh(const std::vector<MeshAxis>& axes) {

@@ -7,6 +7,21 @@
 
 void uni::Dims::no_axis(int axis) const { throw ShapeError(base::cat("the shape ", *this, " has no axis ", axis)); }
 
+void uni::Dims::make_room() {
+  const int room = 2 * std::max(rank_, in_place);
+  i64* const sizes = new i64[static_cast<std::size_t>(room)];
+  std::copy(begin(), end(), sizes);
+  delete[] more_;
+  more_ = sizes;
+  room_ = room;
+}
+
+void uni::Dims::copy_many(const Dims& other) {
+  room_ = std::max(rank_, in_place);
+  more_ = new i64[static_cast<std::size_t>(room_)];
+  std::copy(other.begin(), other.end(), more_);
+}
+
 namespace uni::ir {
 
 static bool is_word(std::string_view text) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/short_vector.hpp"
 #include "ir/program.hpp"
 #include <unisono/detail/handle.hpp>
 #include <unisono/mesh.hpp>
@@ -54,7 +55,7 @@ class Buffer final : public Shared {
 };
 using BufferPtr = Handle<Buffer>;
 // One buffer per device of the mesh, in mesh order; entries of a replicated value may be the same buffer.
-using Shards = std::vector<BufferPtr>;
+using Shards = base::ShortVector<BufferPtr>;
 
 // What is compiled: one program that every device of the mesh runs, with local shapes and collectives by axis name.
 struct LocalProgram {

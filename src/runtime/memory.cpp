@@ -9,6 +9,8 @@
 #include <deque>
 #include <mutex>
 
+#include "base/small_blocks.hpp"
+
 namespace uni::runtime {
 
 namespace {
@@ -91,6 +93,7 @@ constexpr bool keep = true;
 std::byte* take_memory(i64 bytes) {
   const std::size_t size = rounded(bytes);
   if (size < static_cast<std::size_t>(bytes)) return nullptr;
+  if (size <= base::largest_small_block) return static_cast<std::byte*>(base::take_small_block(size));
   if (size < large || !keep) return fresh(size);
   if (std::byte* data = kept().take(size)) return data;
   if (std::byte* data = fresh(size)) return data;
@@ -100,6 +103,7 @@ std::byte* take_memory(i64 bytes) {
 
 void give_memory(std::byte* data, i64 bytes) {
   const std::size_t size = rounded(bytes);
+  if (size <= base::largest_small_block) return base::give_small_block(data, size);
   if (size < large || !keep) return std::free(data);
   kept().give(data, size);
 }

@@ -94,6 +94,31 @@ TEST(Training, DonatedBuffersAreReused) {
   EXPECT_EQ(w[0].item<float>(), 2.0f);
 }
 
+// The first result lies over an operand that the second one reads too.
+TEST(Training, ResultsOverAnOperandLeaveItToTheOthers) {
+  const auto f = [](const Array& a, const Array& x) {
+    const Array r = sum(x, {.axis = {1}});
+    return std::pair{r + 1.0, r * a};
+  };
+  const auto check = [](const Array& plus, const Array& times) {
+    for (const i64 i : {0, 1, 2047}) {
+      EXPECT_EQ(plus[i].item<float>(), 65.0f);
+      EXPECT_EQ(times[i].item<float>(), 64.0f * float(i));
+    }
+  };
+  for (const std::uint8_t first : {0, 1}) {
+    const auto g = jit(
+        [&](const Array& a, const Array& x) {
+          auto [plus, times] = f(a, x);
+          return first ? std::pair{times, plus} : std::pair{plus, times};
+        },
+        {.donate = {0}});
+    Array a = arange(2048.0) + 0.0;
+    const auto [p, q] = g(std::move(a), ones({2048, 64}));
+    first ? check(q, p) : check(p, q);
+  }
+}
+
 TEST(Training, SixtyFourDevices) {
   const int before = device_count();
   set_device_count(64);

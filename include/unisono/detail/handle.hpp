@@ -1,6 +1,7 @@
 // An intrusive reference-counted handle (cheaper to compile and to copy than shared_ptr) and a function reference.
 #pragma once
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -19,6 +20,9 @@ class Shared {
     if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
   int use_count() const { return count_.load(std::memory_order_acquire); }
+  // From blocks that each thread keeps.
+  static void* operator new(std::size_t size);
+  static void operator delete(void* object, std::size_t size) noexcept;
 
  private:
   mutable std::atomic<int> count_{0};

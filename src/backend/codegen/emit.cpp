@@ -167,6 +167,11 @@ class LoopEmitter {
       if (!roots(level).empty()) columns(level);
       finish_reductions(level + 1);
     }
+    // As in `body`: all is read before anything is written.
+    for (const Store& s : l_.stores)
+      if (row_store(s)) scalar(s.node);
+    for (const Fold& f : l_.folds)
+      if (!f.per_column) scalar(f.node);
     for (const Store& s : l_.stores)
       if (row_store(s)) write(place(s.argument, s.access, node(s.node).dtype), scalar(s.node), node(s.node).dtype, "");
     for (std::size_t f = 0; f < l_.folds.size(); ++f)
