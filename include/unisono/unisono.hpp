@@ -1,6 +1,7 @@
 // All of Unisono.
 #pragma once
 #include <unisono/array.hpp>
+#include <unisono/control.hpp>
 #include <unisono/creation.hpp>
 #include <unisono/data.hpp>
 #include <unisono/elementwise.hpp>

@@ -89,6 +89,13 @@ Staged stage(Fn f, const Types& arguments, const char* name) {
   return {std::make_shared<const Program>(std::move(program)), trace.captured()};
 }
 
+// Inputs may vary over more axes than when the program was made: what varies already stays as it is.
+static Arrays replay(const ir::Eqn& e, const Arrays& operands) {
+  if (e.op == &core::pvary_op() && ir::subtract(e.params.axes(), core::type_of(operands[0]).varying) != e.params.axes())
+    return {core::make_varying(operands[0], e.params.axes())};
+  return core::bind(*e.op, operands, e.params);
+}
+
 Arrays interpret(const Program& p, std::span<const Array> in) {
   if (static_cast<int>(in.size()) != p.inputs)
     throw InternalError(base::cat("a program of ", p.inputs, " inputs was given ", in.size()));
@@ -99,7 +106,7 @@ Arrays interpret(const Program& p, std::span<const Array> in) {
     Arrays operands;
     operands.reserve(e.in.size());
     for (ir::Var v : e.in) operands.push_back(env[static_cast<std::size_t>(v)]);
-    Arrays results = core::bind(*e.op, operands, e.params);
+    Arrays results = replay(e, operands);
     for (std::size_t i = 0; i < results.size(); ++i) env[static_cast<std::size_t>(e.out[i])] = std::move(results[i]);
   }
   Arrays out;

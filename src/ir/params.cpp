@@ -17,6 +17,9 @@ const AxisNames& Params::axes() const {
   return axes ? *axes : nothing;
 }
 
+Params Params::with_programs(detail::FunctionRef<ProgramPtr(const ProgramPtr&)> f) const {
+  return programs().empty() ? *this : box_->with_programs(f);
+}
 std::vector<ProgramPtr> Params::programs() const {
   std::vector<ProgramPtr> out;
   if (box_) box_->programs(out);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/codec.hpp"
+#include <unisono/detail/handle.hpp>
 
 namespace uni::ir {
 
@@ -32,6 +33,8 @@ class Params {
   const AxisNames& axes() const;
   // The programs held in fields.
   std::vector<ProgramPtr> programs() const;
+  // The same with each of these programs replaced.
+  Params with_programs(detail::FunctionRef<ProgramPtr(const ProgramPtr&)> f) const;
   bool operator==(const Params& other) const { return box_ == other.box_ || text() == other.text(); }
 
  private:
@@ -40,6 +43,7 @@ class Params {
     virtual std::string print() const = 0;
     virtual const AxisNames* axes() const = 0;
     virtual void programs(std::vector<ProgramPtr>& out) const = 0;
+    virtual Params with_programs(detail::FunctionRef<ProgramPtr(const ProgramPtr&)> f) const = 0;
     mutable std::string text;  // printed at first use; parameters are built by one thread
   };
   template <class P>
@@ -61,6 +65,21 @@ class Params {
       const auto fields = detail::tie_fields(value);
       [&]<std::size_t... I>(std::index_sequence<I...>) { (collect(out, std::get<I>(fields)), ...); }
       (std::make_index_sequence<detail::field_count<P>()>{});
+    }
+    Params with_programs(detail::FunctionRef<ProgramPtr(const ProgramPtr&)> f) const override {
+      P copy = value;
+      auto fields = detail::tie_fields(copy);
+      [&]<std::size_t... I>(std::index_sequence<I...>) { (replace(f, std::get<I>(fields)), ...); }
+      (std::make_index_sequence<detail::field_count<P>()>{});
+      return Params(std::move(copy));
+    }
+    template <class T>
+    static void replace(detail::FunctionRef<ProgramPtr(const ProgramPtr&)> f, T& field) {
+      if constexpr (std::is_same_v<T, ProgramPtr>) {
+        if (field) field = f(field);
+      } else if constexpr (std::is_same_v<T, std::vector<ProgramPtr>>) {
+        for (ProgramPtr& p : field) p = f(p);
+      }
     }
     template <class T>
     static void collect(std::vector<ProgramPtr>& out, const T& field) {

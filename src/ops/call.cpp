@@ -1,5 +1,7 @@
 #include "ops/call.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "interp/batch.hpp"
 #include "interp/jvp.hpp"
@@ -39,6 +41,22 @@ Arrays bind_body(const ir::Op& op, const Program& body, Arrays in, Params params
   return core::bind(op, in, std::move(params));
 }
 
+bool any(const Flags& flags) { return std::find(flags.begin(), flags.end(), true) != flags.end(); }
+Flags part(const Flags& all, i64 begin, i64 count) { return {all.begin() + begin, all.begin() + begin + count}; }
+std::span<const Array> part(std::span<const Array> all, i64 begin, i64 count) {
+  return all.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
+}
+Flags joined(std::initializer_list<Flags> parts) {
+  Flags out;
+  for (const Flags& p : parts) out.insert(out.end(), p.begin(), p.end());
+  return out;
+}
+Arrays joined(std::initializer_list<std::span<const Array>> parts) {
+  Arrays out;
+  for (std::span<const Array> p : parts) out.insert(out.end(), p.begin(), p.end());
+  return out;
+}
+
 Arrays pick(std::span<const Array> all, const std::vector<bool>& which) {
   Arrays out;
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -66,24 +84,28 @@ Array force_batched(const Array& value, bool batched, i64 size) {
   return lax::broadcast_to(value, shape);
 }
 
-PrunedBody prune_body(const Program& body, const std::vector<bool>& used_outputs) {
-  Program p = body;
+Program keep_outputs(const Program& program, const Flags& keep) {
+  Program p = program;
   p.outputs.clear();
-  for (std::size_t i = 0; i < body.outputs.size(); ++i)
-    if (used_outputs[i]) p.outputs.push_back(body.outputs[i]);
-  p = ir::remove_dead_code(p);
-  std::vector<char> used(p.types.size(), 0);
+  for (std::size_t i = 0; i < program.outputs.size(); ++i)
+    if (keep[i]) p.outputs.push_back(program.outputs[i]);
+  return ir::remove_dead_code(p);
+}
+
+Flags used_inputs(const Program& p) {
+  Flags used(p.types.size(), false);
   for (const ir::Eqn& e : p.eqns)
-    for (ir::Var v : e.in) used[static_cast<std::size_t>(v)] = 1;
-  for (ir::Var v : p.outputs) used[static_cast<std::size_t>(v)] = 1;
-  PrunedBody result;
-  // Renumber without the unused inputs.
+    for (ir::Var v : e.in) used[static_cast<std::size_t>(v)] = true;
+  for (ir::Var v : p.outputs) used[static_cast<std::size_t>(v)] = true;
+  used.resize(static_cast<std::size_t>(p.inputs));
+  return used;
+}
+
+Program keep_inputs(const Program& p, const Flags& keep) {
   Program q;
   std::vector<ir::Var> renamed(p.types.size(), -1);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(p.inputs); ++i) {
-    result.inputs.push_back(used[i] != 0);
-    if (used[i]) renamed[i] = q.add(p.types[i]);
-  }
+  for (std::size_t i = 0; i < static_cast<std::size_t>(p.inputs); ++i)
+    if (keep[i]) renamed[i] = q.add(p.types[i]);
   q.inputs = static_cast<int>(q.types.size());
   for (ir::Eqn e : p.eqns) {
     for (ir::Var& v : e.in) v = renamed[static_cast<std::size_t>(v)];
@@ -94,8 +116,13 @@ PrunedBody prune_body(const Program& body, const std::vector<bool>& used_outputs
     q.eqns.push_back(std::move(e));
   }
   for (ir::Var v : p.outputs) q.outputs.push_back(renamed[static_cast<std::size_t>(v)]);
-  result.program = std::make_shared<const Program>(std::move(q));
-  return result;
+  return q;
+}
+
+PrunedBody prune_body(const Program& body, const Flags& used_outputs) {
+  const Program p = keep_outputs(body, used_outputs);
+  const Flags inputs = used_inputs(p);
+  return {std::make_shared<const Program>(keep_inputs(p, inputs)), inputs};
 }
 
 namespace {

@@ -19,6 +19,13 @@ void check_body(std::string_view name, const ir::ProgramPtr& body, std::span<con
 // Throws InternalError unless there is a rule with these numbers of inputs and results.
 void check_rule(std::string_view name, const ir::ProgramPtr& rule, std::size_t inputs, std::size_t outputs);
 
+using Flags = std::vector<bool>;
+bool any(const Flags& flags);
+Flags part(const Flags& all, i64 begin, i64 count);
+std::span<const Array> part(std::span<const Array> all, i64 begin, i64 count);
+Flags joined(std::initializer_list<Flags> parts);
+Arrays joined(std::initializer_list<std::span<const Array>> parts);
+
 // Splits operands and puts results back in their places.
 Arrays pick(std::span<const Array> all, const std::vector<bool>& which);
 std::vector<bool> nonzero(std::span<const Array> tangents);
@@ -27,6 +34,11 @@ Arrays spread(std::span<const Array> values, const std::vector<bool>& active);
 // A batched value where `batched` says it is not.
 Array force_batched(const Array& value, bool batched, i64 size);
 
+// The program with these outputs only, without what then is dead.
+ir::Program keep_outputs(const ir::Program& program, const std::vector<bool>& keep);
+std::vector<bool> used_inputs(const ir::Program& program);
+// The program without the other inputs, which must be unused.
+ir::Program keep_inputs(const ir::Program& program, const std::vector<bool>& keep);
 // The program without unused outputs, and without inputs that nobody uses then.
 struct PrunedBody {
   ir::ProgramPtr program;

@@ -15,14 +15,6 @@ using ir::Program;
 using ir::ProgramPtr;
 
 namespace {
-std::span<const Array> part(std::span<const Array> all, i64 begin, i64 count) {
-  return all.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
-}
-Arrays joined(std::initializer_list<std::span<const Array>> parts) {
-  Arrays out;
-  for (std::span<const Array> p : parts) out.insert(out.end(), p.begin(), p.end());
-  return out;
-}
 std::vector<bool> inexact(const Types& types) {
   std::vector<bool> out;
   for (const Type& t : types) out.push_back(is_inexact(t.dtype));
@@ -33,11 +25,6 @@ Types kept(const Types& types, const std::vector<bool>& which) {
   for (std::size_t i = 0; i < types.size(); ++i)
     if (which[i]) out.push_back(types[i]);
   return out;
-}
-bool any(const std::vector<bool>& flags) {
-  for (const bool f : flags)
-    if (f) return true;
-  return false;
 }
 core::HigherOrder::Pruned keep_all(const Params& params, const std::vector<bool>& used, std::size_t inputs) {
   return {params, std::vector<bool>(inputs, true), std::vector<bool>(used.size(), true)};
@@ -55,14 +42,6 @@ ProgramPtr batched_program(const Program& p, const std::vector<bool>& batched, c
     return r.out;
   };
   return interp::stage(body, types, "vmap").program;
-}
-std::vector<bool> slice_flags(const std::vector<bool>& f, i64 begin, i64 count) {
-  return {f.begin() + begin, f.begin() + begin + count};
-}
-std::vector<bool> joined_flags(std::initializer_list<std::vector<bool>> parts) {
-  std::vector<bool> out;
-  for (const auto& p : parts) out.insert(out.end(), p.begin(), p.end());
-  return out;
 }
 
 // The tangent that reaches the outputs through values that the body captured.
@@ -143,14 +122,14 @@ class CustomJvp final : public core::HigherOrder {
 
   Batch batch(const BatchArgs& a, const Params& params) const override {
     CustomJvpParams p = params.as<CustomJvpParams>();
-    const auto args = slice_flags(a.batched, 0, p.args);
-    const auto body_captured = slice_flags(a.batched, p.args, p.body_captured);
-    const auto rule_captured = slice_flags(a.batched, p.args + p.body_captured, p.rule_captured);
+    const auto args = part(a.batched, 0, p.args);
+    const auto body_captured = part(a.batched, p.args, p.body_captured);
+    const auto rule_captured = part(a.batched, p.args + p.body_captured, p.rule_captured);
     std::vector<bool> tangents;
     for (std::size_t i = 0; i < args.size(); ++i)
       if (is_inexact(p.body->types[i].dtype)) tangents.push_back(args[i]);
-    p.body = batched_program(*p.body, joined_flags({args, body_captured}), a);
-    p.rule = batched_program(*p.rule, joined_flags({args, tangents, rule_captured}), a);
+    p.body = batched_program(*p.body, joined({args, body_captured}), a);
+    p.rule = batched_program(*p.rule, joined({args, tangents, rule_captured}), a);
     const Arrays out = core::bind(*this, a.in, p);
     return {out, std::vector<bool>(out.size(), true)};
   }
@@ -236,13 +215,13 @@ class CustomVjp final : public core::HigherOrder {
   Batch batch(const BatchArgs& a, const Params& params) const override {
     CustomVjpParams p = params.as<CustomVjpParams>();
     const i64 forward_at = p.args + p.body_captured, backward_at = forward_at + p.forward_captured;
-    const auto args = slice_flags(a.batched, 0, p.args);
-    const auto body_captured = slice_flags(a.batched, p.args, p.body_captured);
-    const auto forward_captured = slice_flags(a.batched, forward_at, p.forward_captured);
-    const auto backward_captured = slice_flags(a.batched, backward_at, p.backward_captured);
+    const auto args = part(a.batched, 0, p.args);
+    const auto body_captured = part(a.batched, p.args, p.body_captured);
+    const auto forward_captured = part(a.batched, forward_at, p.forward_captured);
+    const auto backward_captured = part(a.batched, backward_at, p.backward_captured);
     p.backward = batched_backward(p, backward_captured, args, a);
-    p.forward = batched_program(*p.forward, joined_flags({args, forward_captured}), a);
-    p.body = batched_program(*p.body, joined_flags({args, body_captured}), a);
+    p.forward = batched_program(*p.forward, joined({args, forward_captured}), a);
+    p.body = batched_program(*p.body, joined({args, body_captured}), a);
     const Arrays out = core::bind(*this, a.in, p);
     return {out, std::vector<bool>(out.size(), true)};
   }
@@ -303,7 +282,7 @@ class CustomVjp final : public core::HigherOrder {
                                      const std::vector<bool>& args, const BatchArgs& a) {
     const std::size_t inputs = static_cast<std::size_t>(p.backward->inputs);
     std::vector<bool> flags(inputs - captured.size(), true);
-    flags = joined_flags({flags, captured});
+    flags = joined({flags, captured});
     const ProgramPtr all = batched_program(*p.backward, flags, a);
     std::vector<bool> shared;
     for (std::size_t i = 0; i < args.size(); ++i)

@@ -5,6 +5,7 @@
 #include "ops/call.hpp"
 #include "ops/collectives.hpp"
 #include "ops/contract.hpp"
+#include "ops/control.hpp"
 #include "ops/custom.hpp"
 #include "ops/elementwise.hpp"
 #include "ops/random.hpp"
@@ -21,7 +22,7 @@ std::vector<const Primitive*> all_rows() {
 }
 
 std::vector<const core::HigherOrder*> all_higher_order() {
-  return {&call, &custom_jvp, &custom_vjp, &custom_linear, &shard_map};
+  return {&call, &custom_jvp, &custom_vjp, &custom_linear, &shard_map, &cond, &while_loop, &scan};
 }
 
 const ir::Op* find_op(std::string_view name) {

@@ -1,7 +1,7 @@
 #include "ops/simplify.hpp"
 
 #include "interp/stage.hpp"
-#include "ops/shard_map.hpp"
+#include "ops/rules.hpp"
 #include <unisono/error.hpp>
 
 namespace uni::ops {
@@ -18,9 +18,8 @@ class InlineTrace final : public core::Trace {
     const core::HigherOrder* h = core::as_higher_order(op);
     if (!h) return stage_.process(op, in, params);
     if (h->inlinable()) return h->inline_body(in, params);
-    ShardMapParams p = params.as<ShardMapParams>();
-    p.body = std::make_shared<const Program>(simplify(*p.body));
-    return stage_.process(op, in, p);
+    const auto simpler = [](const ProgramPtr& p) { return std::make_shared<const Program>(simplify(*p)); };
+    return stage_.process(op, in, params.with_programs(simpler));
   }
 
  private:

@@ -56,10 +56,14 @@ std::vector<i64> refine(const std::vector<i64>& a, const std::vector<i64>& b) {
   }
   return sizes;
 }
-void collect(const Program& p, const Chain& outer, std::vector<Chain>& leaves, std::vector<int>& devices) {
+// Whether it holds a region.
+bool collect(const Program& p, const Chain& outer, std::vector<Chain>& leaves, std::vector<int>& devices) {
   bool any = false;
   for (const Eqn& e : p.eqns) {
-    if (e.op != &ops::shard_map) continue;
+    if (e.op != &ops::shard_map) {  // a loop may hold regions
+      for (const ir::ProgramPtr& nested : e.params.programs()) any = collect(*nested, outer, leaves, devices) || any;
+      continue;
+    }
     any = true;
     const auto& r = e.params.as<ShardMapParams>();
     Chain inner = outer;
@@ -68,9 +72,9 @@ void collect(const Program& p, const Chain& outer, std::vector<Chain>& leaves, s
       inner.names.push_back(a.name);
     }
     if (devices.empty()) devices = r.mesh.devices();
-    collect(*r.body, inner, leaves, devices);
+    if (!collect(*r.body, inner, leaves, devices)) leaves.push_back(inner);
   }
-  if (!any && !outer.sizes.empty()) leaves.push_back(outer);
+  return any;
 }
 Mesh common_mesh(const Program& p) {
   std::vector<Chain> leaves;
@@ -135,6 +139,19 @@ class Localizer {
   }
 
  private:
+  // The program of a loop or branch: takes and gives whole values.
+  Program nested(const Program& p, const Names& names, std::size_t used_axes) {
+    std::vector<Local> in;
+    for (Var v = 0; v < p.inputs; ++v) {
+      Type t = p.types[index(v)];
+      t.varying.clear();
+      in.push_back({out_.add(std::move(t)), P{}});
+    }
+    out_.inputs = p.inputs;
+    for (const Local& o : body(p, in, names, used_axes)) out_.outputs.push_back(reshard(o, P{}).var);
+    return ir::remove_dead_code(ir::merge_common_subexpressions(out_));
+  }
+
   std::vector<Local> body(const Program& p, const std::vector<Local>& in, const Names& names, std::size_t used_axes) {
     std::vector<Local> env(p.types.size());
     std::copy(in.begin(), in.end(), env.begin());
@@ -155,7 +172,9 @@ class Localizer {
     if (e.op == &ops::pvary) return operands;
     std::vector<Var> in;
     for (const Local& o : operands) in.push_back(reshard(o, P{}).var);
-    ir::Params params = e.params;
+    ir::Params params = e.params.with_programs([&](const ir::ProgramPtr& p) {
+      return std::make_shared<const Program>(Localizer(mesh_).nested(*p, names, used_axes));
+    });
     if (ops::is_collective(*e.op)) params = ops::rename_axes(*e.op, params, look_up, &names);
     std::vector<Local> out;
     for (Var v : emit(*e.op, in, params)) out.push_back({v, P{}});

@@ -18,6 +18,16 @@ Array exchange(const Array& x) {
   return own + next + sum(swapped, {.axis = 0}) + all * astype(axis_index("i"), Dtype::f32);
 }
 Array square_sum(const Array& x) { return sum(x * x); }
+// Every kind of control flow, one in another.
+Array steps(const Array& x) {
+  const auto step = [](const Array& c, const Array& v) {
+    const Array grown = cond(
+        sum(c) > 1.0, [&] { return c * v; }, [&] { return c + 1.0; });
+    return std::pair{grown, sum(grown)};
+  };
+  return while_loop([](const Array& c) { return sum(c) < 10.0; },
+                    [&](const Array& c) { return scan(step, c, x).first; }, zeros({3}));
+}
 }  // namespace
 
 const std::vector<Named>& traced_programs() {
@@ -52,6 +62,7 @@ const std::vector<Named>& traced_programs() {
     const auto linear =
         interp::linearize([&](std::span<const Array> x) { return Arrays{own_vjp(x[0])}; }, Arrays{zeros({3})}, {true});
     all.push_back({"linear map of a rule", linear.program});
+    all.push_back(traced("control flow", steps, zeros({4})));
     all.push_back(traced("gradient", grad(square_sum), zeros({3})));
     all.push_back(traced("gradient of calls", grad([=](const Array& x) { return sum(inner(x)); }), zeros({3})));
     all.push_back(traced("gradient of a region",

@@ -1,13 +1,10 @@
-// The executor: every step for all virtual devices, as chunks on the pool, before the next one. Devices are no threads,
-// so nothing can wait for anything that has not started.
+// Arguments in, results out: what an execution takes and gives. execute.cpp runs the steps between.
 #include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
 
-#include "backend/native/collective.hpp"
-#include "backend/native/plan.hpp"
-#include "backend/native/walk.hpp"
+#include "backend/native/execute.hpp"
 #include "base/text.hpp"
 #include <unisono/error.hpp>
 
@@ -41,16 +38,6 @@ bool sole_owner(const Shards& shards, bool varying) {
   return shards[0]->storage()->use_count() == n;
 }
 
-// What one execution needs besides its arguments and results. Kept between executions, so that running allocates
-// nothing but results; several executions may run at once, each with its own.
-struct Context {
-  Handle<Storage> arena;
-  std::vector<std::byte*> data;          // by root value
-  std::vector<Handle<Storage>> staged;   // blocks of arguments that lay scattered
-  std::vector<Handle<Storage>> results;  // by result root
-  std::vector<std::uint8_t> taken;       // arguments whose storage a result took
-};
-
 class NativeExecutable final : public runtime::Executable {
  public:
   explicit NativeExecutable(Plan plan) : plan_(std::move(plan)) {}
@@ -60,7 +47,7 @@ class NativeExecutable final : public runtime::Executable {
     Context& c = *lease.context;
     for (std::size_t i = 0; i < args.size(); ++i) take_input(c, args[i], i);
     make_results(c, args, donate);
-    for (const Step& s : plan_.steps) run(c, s);
+    run_steps(plan_, c);
     launches_.fetch_add(1, std::memory_order_relaxed);
     return results(c, args);
   }
@@ -92,14 +79,7 @@ class NativeExecutable final : public runtime::Executable {
         return c;
       }
     }
-    auto c = std::make_unique<Context>();
-    c->data.resize(plan_.values.size(), nullptr);
-    c->taken.resize(plan_.inputs.size(), 0);
-    if (plan_.arena_bytes == 0) return c;
-    c->arena = detail::make_handle<Storage>(plan_.arena_bytes);
-    for (std::size_t v = 0; v < plan_.values.size(); ++v)
-      if (plan_.values[v].place == Value::Place::arena) c->data[v] = c->arena->data() + plan_.values[v].offset;
-    return c;
+    return make_context(plan_);
   }
 
   void take_input(Context& c, const Shards& shards, std::size_t i) const {
@@ -141,93 +121,6 @@ class NativeExecutable final : public runtime::Executable {
       return i;
     }
     return -1;
-  }
-
-  void run(Context& c, const Step& s) const {
-    switch (s.kind) {
-      case Step::Kind::group:
-        return run_group(c, s);
-      case Step::Kind::compiled:
-        return run_compiled(c, s);
-      case Step::Kind::dense:
-        return s.dense->run(place(c, s.in_slots[0], 0), place(c, s.in_slots[1], 0), place(c, s.out_slots[0], 0),
-                            s.out_slots.size() > 1 ? place(c, s.out_slots[1], 0) : nullptr);
-      case Step::Kind::kernel:
-        return run_kernel(c, s);
-      case Step::Kind::collective:
-        return run_collective_step(c, s);
-    }
-  }
-
-  static std::byte* place(const Context& c, const Slot& slot, i64 device) {
-    return c.data[at(slot.root)] + device * slot.stride;
-  }
-
-  void run_group(const Context& c, const Step& s) const {
-    const Group& g = *s.group;
-    constexpr i64 chunk = 16 * Group::tile;
-    const i64 devices = s.each_device ? plan_.devices : 1, chunks = (g.count + chunk - 1) / chunk;
-    const auto one = [&](i64 job) {
-      const i64 d = job / chunks, begin = job % chunks * chunk;
-      std::byte *in[Group::max_inputs], *out[Group::max_members];
-      for (std::size_t k = 0; k < s.in_slots.size(); ++k) in[k] = place(c, s.in_slots[k], d);
-      for (std::size_t k = 0; k < s.out_slots.size(); ++k) out[k] = place(c, s.out_slots[k], d);
-      g.run(begin, std::min(begin + chunk, g.count), in, out);
-    };
-    shared(devices * chunks, devices * g.count * g.bytes_per_element(), one);
-  }
-
-  void run_compiled(const Context& c, const Step& s) const {
-    const Grid& g = s.grid;
-    const i64 devices = s.each_device ? plan_.devices : 1, across = g.column_chunks(), chunks = g.chunks();
-    const auto one = [&](i64 job) {
-      const i64 d = job / chunks, chunk = job % chunks;
-      const i64 row = chunk / across * g.row_block, column = chunk % across * g.column_block;
-      std::byte* arguments[Cluster::most_arguments];
-      std::size_t n = 0;
-      for (const Slot& slot : s.in_slots) arguments[n++] = place(c, slot, d);
-      for (const Slot& slot : s.out_slots) arguments[n++] = place(c, slot, d);
-      s.compiled(arguments, row, std::min(row + g.row_block, g.rows), column,
-                 std::min(column + g.column_block, g.columns), chunk);
-    };
-    shared(devices * chunks, devices * g.rows * g.columns * 8, one);
-  }
-
-  void run_kernel(const Context& c, const Step& s) const {
-    const auto one = [&](i64 d) {
-      constexpr std::size_t few = 16;
-      View views[few];
-      std::vector<View> many;
-      const std::size_t ins = s.in_slots.size(), outs = s.out_slots.size();
-      View* v = ins + outs <= few ? views : (many.resize(ins + outs), many.data());
-      for (std::size_t k = 0; k < ins; ++k) v[k] = {&s.in_types[k], place(c, s.in_slots[k], d)};
-      for (std::size_t k = 0; k < outs; ++k) v[ins + k] = {&s.out_types[k], place(c, s.out_slots[k], d)};
-      s.run({{v, ins}, {v + ins, outs}, s.eqn.params});
-    };
-    if (!s.each_device) return one(0);
-    i64 bytes = 0;
-    for (const ir::Type& t : s.in_types) bytes += t.bytes();
-    for (const ir::Type& t : s.out_types) bytes += t.bytes();
-    shared(plan_.devices, plan_.devices * bytes, one);
-  }
-
-  void run_collective_step(const Context& c, const Step& s) const {
-    const ir::Type& result = plan_.values[at(s.out[0])].type;
-    const Slot& out = s.out_slots[0];
-    if (s.in.empty())
-      return run_collective({s.eqn, plan_.mesh, result, result, nullptr, 0, place(c, out, 0), out.stride});
-    run_collective({s.eqn, plan_.mesh, plan_.values[at(s.eqn.in[0])].type, result, place(c, s.in_slots[0], 0),
-                    s.in_slots[0].stride, place(c, out, 0), out.stride});
-  }
-
-  // Small work stays in the calling thread.
-  template <class Fn>
-  static void shared(i64 jobs, i64 bytes, const Fn& fn) {
-    if (bytes < parallel_bytes) {
-      for (i64 j = 0; j < jobs; ++j) fn(j);
-      return;
-    }
-    runtime::parallel_for(jobs, fn);
   }
 
   std::vector<Shards> results(const Context& c, const std::vector<Shards>& args) const {

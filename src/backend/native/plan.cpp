@@ -3,7 +3,9 @@
 #include "backend/native/planner.hpp"
 
 #include "base/text.hpp"
+#include "backend/native/control.hpp"
 #include "ops/collectives.hpp"
+#include "ops/control.hpp"
 #include "ops/structural.hpp"
 #include <unisono/error.hpp>
 
@@ -25,22 +27,21 @@ KernelFn kernel_of(const ir::Op* op) {
   return it == table->end() ? nullptr : it->second;
 }
 
-Planner::Planner(const runtime::LocalProgram& local)
-    : shared_(std::make_shared<const ir::Program>(unroll_windows(
-          pad_convolutions(*local.program), compiled_from() / std::max<i64>(1, local.mesh.device_count())))),
-      program_(*shared_) {
+Planner::Planner(const ir::Program& program, const Mesh& mesh, const Flags& differs, i64 repeats)
+    : shared_(std::make_shared<const ir::Program>(
+          unroll_windows(pad_convolutions(program), compiled_from() / std::max<i64>(1, mesh.device_count())))),
+      program_(*shared_),
+      from_(repeats == 1 ? compiled_from() : std::min(compiled_from(), std::max<i64>(64, compiled_from() / repeats))) {
   plan_.program = shared_;
-  plan_.mesh = local.mesh;
-  plan_.devices = local.mesh.device_count();
-  for (const MeshAxis& a : local.mesh.axes()) all_axes_.push_back(a.name);
-  for (const ir::Type& t : program_.types) plan_.values.push_back({t});
-  for (std::size_t v = 0; v < plan_.values.size(); ++v) plan_.values[v].root = static_cast<int>(v);
-  for (int v = 0; v < program_.inputs; ++v) {
-    plan_.inputs.push_back(v);
-    plan_.values[at(v)].varying = plan_.devices > 1 && !local.in[at(v)].dims().empty();
+  plan_.mesh = mesh;
+  plan_.devices = mesh.device_count();
+  const Flags varying = varying_values(program_, differs, mesh);
+  for (std::size_t v = 0; v < program_.types.size(); ++v) {
+    plan_.values.push_back({program_.types[v], varying[v]});
+    plan_.values[v].root = static_cast<int>(v);
   }
+  for (int v = 0; v < program_.inputs; ++v) plan_.inputs.push_back(v);
   plan_.outputs = program_.outputs;
-  plan_.output_specs = local.out;
   uses_.resize(program_.types.size(), 0);
   for (const ir::Eqn& e : program_.eqns)
     for (ir::Var v : e.in) ++uses_[at(v)];
@@ -48,7 +49,6 @@ Planner::Planner(const runtime::LocalProgram& local)
 }
 
 Plan Planner::run() {
-  for (const ir::Eqn& e : program_.eqns) find_varying(e);
   for (const ir::Eqn& e : program_.eqns) equation(e);
   for (ir::Var v : program_.outputs) make_available(v);
   while (!clusters_.empty()) close(clusters_.front().get());
@@ -59,27 +59,11 @@ Plan Planner::run() {
   return std::move(plan_);
 }
 
-bool Planner::covers_all(const ir::Params& p) const { return ir::subtract(all_axes_, p.axes()).empty(); }
 int Planner::new_value(ir::Type type, bool varying) {
   Value v{std::move(type), varying};
   v.root = static_cast<int>(plan_.values.size());
   plan_.values.push_back(std::move(v));
   return plan_.values.back().root;
-}
-
-void Planner::find_varying(const ir::Eqn& e) {
-  bool any = false;
-  for (ir::Var v : e.in) any = any || value(v).varying;
-  if (ops::is_collective(*e.op)) {
-    const bool unifies = e.op == &ops::psum || e.op == &ops::pmax || e.op == &ops::pmin || e.op == &ops::all_gather;
-    if (e.op == &ops::pvary)
-      ;
-    else if (unifies)
-      any = any && !covers_all(e.params);
-    else
-      any = plan_.devices > 1 && (any || !e.params.axes().empty());
-  }
-  for (ir::Var v : e.out) value(v).varying = any;
 }
 
 void Planner::equation(const ir::Eqn& e) {
@@ -91,7 +75,8 @@ void Planner::equation(const ir::Eqn& e) {
   if (take_reduction(e)) return;
   for (ir::Var v : e.in) make_available(v);
   if (ops::is_collective(*e.op)) return collective(e);
-  kernel(e);
+  if (e.params.programs().empty()) return kernel(e);
+  control(e);
 }
 
 void Planner::share(const ir::Eqn& e) { value(e.out[0]).root = value(e.in[0]).root; }
@@ -164,6 +149,36 @@ void Planner::collective(const ir::Eqn& e) {
   steps_.push_back(std::move(s));
 }
 
-Plan make_plan(const runtime::LocalProgram& program) { return Planner(program).run(); }
+void Planner::control(const ir::Eqn& e) {
+  Step s;
+  s.kind = Step::Kind::control;
+  s.eqn = e;
+  Flags differs;
+  for (ir::Var v : e.in) {
+    s.in.push_back(value(v).root);
+    differs.push_back(value(v).varying);
+  }
+  s.out = e.out;
+  constexpr i64 unknown_steps = 1000;
+  i64 repeats = 1;
+  if (e.op == &ops::while_loop) repeats = unknown_steps;
+  if (e.op == &ops::scan) repeats = e.params.as<ops::ScanParams>().length;
+  const std::vector<Flags> inputs = nested_inputs(e, differs, plan_.mesh);
+  const std::vector<ir::ProgramPtr> programs = e.params.programs();
+  std::deque<Plan> bodies;
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    bodies.push_back(Planner(*programs[i], plan_.mesh, inputs[i], std::max<i64>(1, repeats)).run());
+    plan_.collectives += bodies.back().collectives;
+    plan_.collective_bytes += bodies.back().collective_bytes;
+  }
+  s.control = std::make_shared<const Control>(e, plan_.mesh, std::move(bodies), plan_.nested++);
+  steps_.push_back(std::move(s));
+}
+
+Plan make_plan(const runtime::LocalProgram& local) {
+  Flags differs;
+  for (const P& spec : local.in) differs.push_back(local.mesh.device_count() > 1 && !spec.dims().empty());
+  return Planner(*local.program, local.mesh, differs, 1).run();
+}
 
 }  // namespace uni::native

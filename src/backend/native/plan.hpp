@@ -33,8 +33,9 @@ struct Slot {
   int root = -1;
   i64 stride = 0;
 };
+struct Control;  // control.hpp
 struct Step {
-  enum class Kind : std::uint8_t { kernel, group, compiled, dense, collective } kind = Kind::kernel;
+  enum class Kind : std::uint8_t { kernel, group, compiled, dense, collective, control } kind = Kind::kernel;
   std::vector<int> in, out;  // values
   std::vector<Slot> in_slots, out_slots;
   KernelFn run = nullptr;
@@ -48,6 +49,7 @@ struct Step {
   Grid grid;
   codegen::KernelFn compiled = nullptr;
   std::unique_ptr<Dense> dense;
+  std::shared_ptr<const Control> control;
 };
 
 struct Plan {
@@ -56,12 +58,12 @@ struct Plan {
   i64 devices = 1;
   std::deque<Value> values;  // by variable of the program, then temporaries
   std::vector<Step> steps;
-  std::vector<int> inputs, outputs;  // values
-  std::vector<P> output_specs;
+  std::vector<int> inputs, outputs;      // values
   std::vector<int> result_roots;         // roots that are allocated anew for each execution
   std::vector<std::vector<int>> donors;  // by result root: inputs whose storage it may take, best ones first
   i64 arena_bytes = 0;
-  i64 collectives = 0, collective_bytes = 0;
+  i64 collectives = 0, collective_bytes = 0;  // those of loops count once
+  int nested = 0;                             // steps of control flow
 };
 Plan make_plan(const runtime::LocalProgram& program);
 

@@ -29,7 +29,7 @@ i64 compiled_from() {
 }
 
 bool Planner::is_large(const ir::Type& t, bool varying) const {
-  return t.count() * (varying ? plan_.devices : 1) >= compiled_from();
+  return t.count() * (varying ? plan_.devices : 1) >= from_;
 }
 
 void Planner::remember_view(const ir::Eqn& e) {

@@ -50,7 +50,7 @@ bool Planner::transpose_contraction(const ir::Eqn& e) {
 // device.
 bool Planner::sum_contraction(const ir::Eqn& e) {
   PendingContraction* c = sole_contraction(e);
-  if (!c || plan_.devices == 1 || !covers_all(e.params) || !c->varying) return false;
+  if (!c || plan_.devices == 1 || !covers_all(e.params, plan_.mesh) || !c->varying) return false;
   const Dtype dtype = value(e.in[0]).type.dtype;
   if (!value(c->a.base).varying || !value(c->b.base).varying || !is_inexact(dtype) || itemsize(dtype) < 4) return false;
   ++plan_.collectives;

@@ -6,12 +6,15 @@
 #include <unordered_map>
 
 #include "backend/native/plan.hpp"
+#include "backend/native/varying.hpp"
 
 namespace uni::native {
 
 class Planner {
  public:
-  explicit Planner(const runtime::LocalProgram& local);
+  // `differs`: inputs that differ between devices. Runs about `repeats` times per execution, which pays for compiling
+  // smaller work.
+  Planner(const ir::Program& program, const Mesh& mesh, const Flags& differs, i64 repeats);
   Plan run();
 
  private:
@@ -27,11 +30,7 @@ class Planner {
   using Open = std::list<std::unique_ptr<Cluster>>;
 
   Value& value(ir::Var v) { return plan_.values[static_cast<std::size_t>(v)]; }
-  bool covers_all(const ir::Params& p) const;
   int new_value(ir::Type type, bool varying);
-
-  // Analysis
-  void find_varying(const ir::Eqn& e);
 
   void equation(const ir::Eqn& e);
   void share(const ir::Eqn& e);
@@ -82,10 +81,11 @@ class Planner {
   // Other steps
   void kernel(const ir::Eqn& e);
   void collective(const ir::Eqn& e);
+  void control(const ir::Eqn& e);
 
   const std::shared_ptr<const ir::Program> shared_;
   const ir::Program& program_;
-  ir::AxisNames all_axes_;
+  const i64 from_;  // elements from which work is compiled
   Plan plan_;
   std::vector<Step> steps_;
   std::vector<int> uses_;

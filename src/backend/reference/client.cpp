@@ -49,7 +49,8 @@ class Interpreter final : public runtime::Executable {
     for (std::size_t i = 0; i < p.eqns.size(); ++i) {
       const ir::Eqn& e = p.eqns[i];
       const Runner runner = runner_of(e.op);
-      if (!runner.local && !runner.collective)
+      nested_.push_back(nested(e));
+      if (!runner.local && !runner.collective && nested_.back().empty())
         throw InternalError(base::cat("reference: no evaluator for ", e.op->name));
       runners_.push_back(runner);
       for (ir::Var v : e.in) last_use_[at(v)] = i;
@@ -62,24 +63,9 @@ class Interpreter final : public runtime::Executable {
   }
 
   std::vector<Shards> execute(std::vector<Shards> args, std::span<const std::uint8_t>) override {
-    const ir::Program& p = *local_.program;
     check(args);
-    std::vector<Shards> values(p.types.size());
-    std::move(args.begin(), args.end(), values.begin());
-    for (std::size_t i = 0; i < p.eqns.size(); ++i) {
-      const ir::Eqn& e = p.eqns[i];
-      for (ir::Var v : e.out)
-        for (int device : local_.mesh.devices())
-          values[at(v)].push_back(new_buffer(p.types[at(v)].dtype, p.types[at(v)].shape, device));
-      run(e, runners_[i], values);
-      for (const std::vector<ir::Var>* vars : {&e.in, &e.out})
-        for (ir::Var v : *vars)
-          if (last_use_[at(v)] == i) values[at(v)].clear();
-    }
-    std::vector<Shards> out;
-    for (ir::Var v : p.outputs) out.push_back(values[at(v)]);
     ++launches_;
-    return out;
+    return evaluate(std::move(args));
   }
 
   runtime::LaunchStats stats() const override {
@@ -88,6 +74,46 @@ class Interpreter final : public runtime::Executable {
   }
 
  private:
+  std::vector<Shards> evaluate(std::vector<Shards> args) const {
+    const ir::Program& p = *local_.program;
+    std::vector<Shards> values(p.types.size());
+    std::move(args.begin(), args.end(), values.begin());
+    for (std::size_t i = 0; i < p.eqns.size(); ++i) {
+      const ir::Eqn& e = p.eqns[i];
+      for (ir::Var v : e.out)
+        for (int device : local_.mesh.devices())
+          values[at(v)].push_back(new_buffer(p.types[at(v)].dtype, p.types[at(v)].shape, device));
+      if (nested_[i].empty())
+        run(e, runners_[i], values);
+      else
+        control(e, nested_[i], values);
+      for (const std::vector<ir::Var>* vars : {&e.in, &e.out})
+        for (ir::Var v : *vars)
+          if (last_use_[at(v)] == i) values[at(v)].clear();
+    }
+    std::vector<Shards> out;
+    for (ir::Var v : p.outputs) out.push_back(values[at(v)]);
+    return out;
+  }
+
+  std::vector<Nested> nested(const ir::Eqn& e) const {
+    std::vector<Nested> programs;
+    for (const ir::ProgramPtr& p : e.params.programs()) {
+      auto inner = std::make_shared<const Interpreter>(runtime::LocalProgram{p, local_.mesh, {}, {}});
+      programs.push_back([inner](const std::vector<Shards>& args) { return inner->evaluate(args); });
+    }
+    return programs;
+  }
+  void control(const ir::Eqn& e, const std::vector<Nested>& programs, std::vector<Shards>& values) const {
+    const auto of = [&](const std::vector<ir::Var>& vars) {
+      std::vector<Shards> out;
+      for (ir::Var v : vars) out.push_back(values[at(v)]);
+      return out;
+    };
+    const std::vector<Shards> results = run_control(e, local_.mesh, of(e.in), programs, of(e.out));
+    for (std::size_t i = 0; i < e.out.size(); ++i) values[at(e.out[i])] = results[i];
+  }
+
   void check(const std::vector<Shards>& args) const {
     const ir::Program& p = *local_.program;
     if (static_cast<int>(args.size()) != p.inputs)
@@ -123,8 +149,9 @@ class Interpreter final : public runtime::Executable {
   }
 
   const runtime::LocalProgram local_;
-  std::vector<Runner> runners_;        // by equation
-  std::vector<std::size_t> last_use_;  // by variable: the equation after which its buffers may go
+  std::vector<Runner> runners_;              // by equation
+  std::vector<std::vector<Nested>> nested_;  // likewise: the programs of control flow
+  std::vector<std::size_t> last_use_;        // by variable: the equation after which its buffers may go
   i64 collectives_ = 0, bytes_ = 0;
   std::atomic<i64> launches_{0};
 };

@@ -3,6 +3,7 @@
 #include <complex>
 #include <concepts>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -224,5 +225,11 @@ inline void copy_element(const Value& from, i64 i, const Value& to, i64 k) {
   std::memcpy(to.data + k * size, from.data + i * size, at(size));
 }
 inline void copy_all(const Value& from, const Value& to) { std::memcpy(to.data, from.data, to.bytes()); }
+
+// A nested program on all devices.
+using Nested = std::function<std::vector<runtime::Shards>(const std::vector<runtime::Shards>&)>;
+// cond, while_loop, scan: the results; `out` are fresh buffers for them.
+std::vector<runtime::Shards> run_control(const ir::Eqn& e, const Mesh& mesh, const std::vector<runtime::Shards>& in,
+                                         std::span<const Nested> programs, const std::vector<runtime::Shards>& out);
 
 }  // namespace uni::reference
