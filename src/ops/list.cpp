@@ -8,6 +8,7 @@
 #include "ops/control.hpp"
 #include "ops/custom.hpp"
 #include "ops/elementwise.hpp"
+#include "ops/linalg.hpp"
 #include "ops/random.hpp"
 #include "ops/shard_map.hpp"
 #include "ops/structural.hpp"
@@ -16,7 +17,8 @@ namespace uni::ops {
 
 std::vector<const Primitive*> all_rows() {
   std::vector<const Primitive*> rows;
-  for (const auto family : {elementwise_rows(), structural_rows(), contract_rows(), random_rows(), collective_rows()})
+  for (const auto family :
+       {elementwise_rows(), structural_rows(), contract_rows(), linalg_rows(), random_rows(), collective_rows()})
     rows.insert(rows.end(), family.begin(), family.end());
   return rows;
 }

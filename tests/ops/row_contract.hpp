@@ -16,6 +16,7 @@ struct OperandSpec {
   Dims shape;
   double low = -2, high = 2;        // values are drawn from [low, high), those of integers rounded down; keys from all
   std::vector<double> values = {};  // when given: element i of lane l is values[(i + l) % values.size()]
+  double diagonal = 0;              // added to the diagonals of the last two axes
 };
 
 struct Sample {

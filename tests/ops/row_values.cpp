@@ -132,6 +132,10 @@ Array draw(const OperandSpec& spec, std::uint64_t seed, int lane) {
       values.push_back(drawn(spec, start + static_cast<std::uint64_t>(i)));
     else
       values.push_back(spec.values[static_cast<std::size_t>(i + lane) % spec.values.size()]);
+    if (spec.diagonal != 0) {
+      const i64 columns = spec.shape[-1], rows = spec.shape[-2];
+      if (i / columns % rows == i % columns) values.back() += static_cast<long double>(spec.diagonal);
+    }
   }
   return make(spec.dtype, spec.shape, values);
 }

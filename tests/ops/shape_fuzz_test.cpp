@@ -4,6 +4,7 @@
 #include <random>
 
 #include "ops/contract.hpp"
+#include "ops/linalg.hpp"
 #include "ops/structural.hpp"
 #include "row_contract.hpp"
 #include "row_values.hpp"
@@ -112,6 +113,18 @@ Call product(Drawing& d) {
     for (i64& size : t.shape) size = size > 2 ? 2 : size;
   return c;
 }
+// Often square.
+Type matrix(Drawing& d) {
+  Type t = d.type(d.number(0, 10) == 0 ? d.number(0, 1) : d.number(2, 3), d.dtype());
+  if (t.shape.rank() >= 2 && d.number(0, 4) != 0) t.shape[-2] = t.shape[-1];
+  return t;
+}
+Call factorised(Drawing& d, core::Params p) { return {{matrix(d)}, std::move(p)}; }
+Call system(Drawing& d) {
+  Call c{{matrix(d), {}}, ops::TriangularSolve{.left = d.number(0, 1) == 1, .lower = d.number(0, 1) == 1}};
+  c.in[1] = d.number(0, 3) ? c.in[0] : matrix(d);
+  return c;
+}
 
 const std::pair<const core::Primitive*, Draw> draws[] = {
     {&ops::full,
@@ -185,6 +198,8 @@ const std::pair<const core::Primitive*, Draw> draws[] = {
     {&ops::window_scatter_max, [](Drawing& d) { return windowed(d, 2); }},
     {&ops::dot_general, product},
     {&ops::conv, convolution},
+    {&ops::cholesky, [](Drawing& d) { return factorised(d, {ir::NoParams{}}); }},
+    {&ops::triangular_solve, system},
 };
 
 TEST(ShapeFuzz, EveryCallGivesATypeOrAnError) {

@@ -3,6 +3,7 @@
 
 #include "core/node.hpp"
 #include "ops/contract.hpp"
+#include "ops/linalg.hpp"
 #include "ops/structural.hpp"
 #include <unisono/error.hpp>
 
@@ -309,6 +310,34 @@ TEST(ShapeTypes, Contracting) {
        {type("i32", {4, 8, 6}), type("i32", {3, 6, 10})},
        plain,
        "DtypeError: conv: takes floats and complex numbers, not i32[4,8,6]"},
+  };
+  check(table);
+}
+
+TEST(ShapeTypes, LinearAlgebra) {
+  using ops::cholesky, ops::triangular_solve, ops::TriangularSolve;
+  const Type square = type("f32", {2, 3, 3}), wide = type("c64", {2, 3});
+  const Row table[] = {
+      {cholesky, {square}, {}, "f32[2,3,3]"},
+      {cholesky, {type("f32", {0, 0})}, {}, "f32[0,0]"},
+      {cholesky, {s}, {}, "ShapeError: cholesky: f32[] is not a matrix"},
+      {cholesky, {wide}, {}, "ShapeError: cholesky: c64[2,3] is not square: 2 rows, 3 columns"},
+      {cholesky, {type("f16", {3, 3})}, {}, "DtypeError: cholesky: takes f32, f64, c64 and c128, not f16[3,3]"},
+      {cholesky, {k}, {}, "DtypeError: cholesky: takes f32, f64, c64 and c128, not i32[]"},
+      {triangular_solve, {square, type("f32", {2, 3, 5})}, TriangularSolve{}, "f32[2,3,5]"},
+      {triangular_solve, {square, type("f32", {2, 5, 3})}, TriangularSolve{.left = false}, "f32[2,5,3]"},
+      {triangular_solve,
+       {square, type("f32", {2, 5, 3})},
+       TriangularSolve{},
+       "ShapeError: triangular_solve: f32[2,3,3] and f32[2,5,3] disagree: 3 unknowns, 5 equations"},
+      {triangular_solve,
+       {square, type("f32", {3, 3})},
+       TriangularSolve{},
+       "ShapeError: triangular_solve: f32[2,3,3] and f32[3,3] have different batch sizes"},
+      {triangular_solve,
+       {square, type("f64", {2, 3, 3})},
+       TriangularSolve{},
+       "DtypeError: triangular_solve: operands f32[2,3,3] and f64[2,3,3] have different dtypes"},
   };
   check(table);
 }

@@ -47,6 +47,7 @@ std::span<const KernelEntry> sort_kernels();
 std::span<const KernelEntry> reduce_kernels();
 std::span<const KernelEntry> cumulative_kernels();
 std::span<const KernelEntry> window_kernels();
+std::span<const KernelEntry> linalg_kernels();
 std::span<const KernelEntry> random_kernels();
 
 // ---- element types

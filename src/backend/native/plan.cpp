@@ -19,7 +19,7 @@ KernelFn kernel_of(const ir::Op* op) {
   static const auto* const table = [] {
     auto* all = new std::unordered_map<const ir::Op*, KernelFn>;
     for (const auto family : {structural_kernels(), index_kernels(), sort_kernels(), reduce_kernels(),
-                              cumulative_kernels(), window_kernels(), random_kernels()})
+                              cumulative_kernels(), window_kernels(), linalg_kernels(), random_kernels()})
       for (const KernelEntry& e : family) all->emplace(e.op, e.run);
     return all;
   }();

@@ -1,0 +1,73 @@
+// Samples of linear algebra: well-conditioned matrices of every dtype, batches, sizes 0 and 1, and what fails.
+#include <limits>
+
+#include "ops/linalg.hpp"
+#include "row_contract.hpp"
+
+namespace uni::contract {
+
+namespace {
+using ops::TriangularSolve;
+
+const std::vector<Dtype> dtypes = {Dtype::f64, Dtype::f32, Dtype::c128, Dtype::c64};
+// Batch sizes differ from sizes of matrices.
+const std::vector<Dims> squares = {{3, 3}, {1, 1}, {0, 0}, {5, 5}, {2, 3, 3}, {2, 1, 3, 3}, {0, 2, 2}, {2, 0, 0}};
+
+OperandSpec dominant(Dtype d, const Dims& shape) { return {d, shape, -1, 1, {}, 6}; }
+
+class Samples {
+ public:
+  void add(const core::Primitive& row, std::vector<OperandSpec> operands, core::Params params = {},
+           std::vector<std::vector<std::size_t>> linear = {}) {
+    all_.push_back({.row = &row,
+                    .operands = std::move(operands),
+                    .params = std::move(params),
+                    .linear = std::move(linear),
+                    .seed = all_.size() + 1});
+  }
+  std::vector<Sample> take() { return std::move(all_); }
+
+ private:
+  std::vector<Sample> all_;
+};
+
+void cholesky(Samples& out) {
+  for (const Dims& shape : squares) out.add(ops::cholesky, {dominant(Dtype::f64, shape)});
+  for (const Dtype d : dtypes) {
+    out.add(ops::cholesky, {dominant(d, {4, 4})});
+    out.add(ops::cholesky, {dominant(d, {2, 3, 3})});
+  }
+  // Not positive definite, and not finite; in 32 bits, because NaN has no finite differences.
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const Dtype d : {Dtype::f32, Dtype::c64})
+    for (const std::vector<double>& x : {std::vector<double>{1, 5, 2, 3}, {0}, {-1, 0, 0, 1}, {1, 0, 0, nan}})
+      out.add(ops::cholesky, {{d, {2, 2}, 0, 0, x}});
+}
+
+void triangular_solve(Samples& out) {
+  for (int bits = 0; bits < 32; ++bits) {
+    const TriangularSolve p{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0, (bits & 16) != 0};
+    const Dims b = p.left ? Dims{2, 3, 4} : Dims{2, 4, 3};
+    for (const Dtype d : {Dtype::f64, Dtype::c128})
+      out.add(ops::triangular_solve, {dominant(d, {2, 3, 3}), {d, b}}, p, {{1}});
+  }
+  for (const Dtype d : dtypes)
+    for (const bool left : {true, false})
+      out.add(ops::triangular_solve, {dominant(d, {4, 4}), {d, {4, 4}}}, TriangularSolve{.left = left}, {{1}});
+  for (const Dims& shape : squares)
+    out.add(ops::triangular_solve, {dominant(Dtype::f64, shape), {Dtype::f64, shape}}, TriangularSolve{}, {{1}});
+  for (const bool left : {true, false})
+    for (const i64 n : {0, 1, 3})
+      out.add(ops::triangular_solve, {dominant(Dtype::f64, {n, n}), {Dtype::f64, left ? Dims{n, 0} : Dims{0, n}}},
+              TriangularSolve{.left = left}, {{1}});
+}
+
+const SampleFamily family([] {
+  Samples out;
+  cholesky(out);
+  triangular_solve(out);
+  return out.take();
+});
+}  // namespace
+
+}  // namespace uni::contract
