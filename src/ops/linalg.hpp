@@ -19,6 +19,18 @@ struct TriangularSolve {
 // infinities and NaN.
 extern const Primitive triangular_solve;
 
+// x [.., m, n] -> L and U in one matrix like x (the ones on L's diagonal are not stored), pivots i32 [.., min(m, n)]
+// (row i was exchanged with row pivots[i], in this order), permutation i32 [.., m]: x[permutation] = L U. Pivots are
+// the largest |re| + |im| of their columns, the first of equal ones; a zero pivot stays and is no error.
+extern const Primitive lu;
+
+struct Qr {
+  bool full = false;  // q [.., m, m], r [.., m, n]; else q [.., m, min(m, n)], r [.., min(m, n), n]
+};
+// x [.., m, n] -> q, r with x = q r, orthonormal columns of q, zeros below the diagonal of r. By Householder
+// reflections: the diagonal of r is real, with the sign opposite to that of the element it eliminates for.
+extern const Primitive qr;
+
 std::span<const Primitive* const> linalg_rows();
 
 }  // namespace uni::ops
@@ -27,5 +39,7 @@ namespace uni::lax {
 
 Array cholesky(const Array& x);
 Array triangular_solve(const Array& a, const Array& b, const ops::TriangularSolve& params);
+Arrays lu(const Array& x);
+Arrays qr(const Array& x, bool full);
 
 }  // namespace uni::lax

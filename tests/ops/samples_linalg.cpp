@@ -62,10 +62,36 @@ void triangular_solve(Samples& out) {
               TriangularSolve{.left = left}, {{1}});
 }
 
+const std::vector<Dims> shapes = {{3, 3}, {1, 1},    {4, 2},    {2, 4},       {1, 3},    {3, 1},    {0, 0},   {3, 0},
+                                  {0, 3}, {2, 4, 3}, {2, 3, 4}, {2, 1, 3, 3}, {0, 2, 2}, {2, 0, 3}, {2, 3, 0}};
+
+void lu(Samples& out) {
+  for (const Dims& shape : shapes) out.add(ops::lu, {{Dtype::f64, shape}});
+  for (const Dtype d : dtypes) {
+    out.add(ops::lu, {{d, {3, 3}}});
+    out.add(ops::lu, {{d, {2, 4, 3}}});
+    out.add(ops::lu, {{d, {2, 3, 4}}});
+  }
+  out.add(ops::lu, {{Dtype::f32, {3, 3}, 0, 0, {1, 2, 3, 2, 4, 6, 1, 0, 1}}});  // singular
+}
+
+void qr(Samples& out) {
+  for (const Dims& shape : shapes) {
+    out.add(ops::qr, {dominant(Dtype::f64, shape)}, ops::Qr{});
+    // The last columns of the full q of a tall matrix have no derivative.
+    if (shape[-2] <= shape[-1]) out.add(ops::qr, {dominant(Dtype::f64, shape)}, ops::Qr{true});
+  }
+  for (const Dtype d : dtypes)
+    for (const Dims& shape : {Dims{3, 3}, Dims{2, 4, 3}, Dims{2, 3, 4}})
+      out.add(ops::qr, {dominant(d, shape)}, ops::Qr{});
+}
+
 const SampleFamily family([] {
   Samples out;
   cholesky(out);
   triangular_solve(out);
+  lu(out);
+  qr(out);
   return out.take();
 });
 }  // namespace

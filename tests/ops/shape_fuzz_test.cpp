@@ -200,6 +200,8 @@ const std::pair<const core::Primitive*, Draw> draws[] = {
     {&ops::conv, convolution},
     {&ops::cholesky, [](Drawing& d) { return factorised(d, {ir::NoParams{}}); }},
     {&ops::triangular_solve, system},
+    {&ops::lu, [](Drawing& d) { return factorised(d, {ir::NoParams{}}); }},
+    {&ops::qr, [](Drawing& d) { return factorised(d, ops::Qr{d.number(0, 1) == 1}); }},
 };
 
 TEST(ShapeFuzz, EveryCallGivesATypeOrAnError) {

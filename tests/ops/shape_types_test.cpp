@@ -338,6 +338,12 @@ TEST(ShapeTypes, LinearAlgebra) {
        {square, type("f64", {2, 3, 3})},
        TriangularSolve{},
        "DtypeError: triangular_solve: operands f32[2,3,3] and f64[2,3,3] have different dtypes"},
+      {ops::lu, {type("f32", {2, 5, 3})}, {}, "f32[2,5,3] i32[2,3] i32[2,5]"},
+      {ops::lu, {s}, {}, "ShapeError: lu: f32[] is not a matrix"},
+      {ops::qr, {type("f32", {2, 5, 3})}, ops::Qr{}, "f32[2,5,3] f32[2,3,3]"},
+      {ops::qr, {type("f32", {2, 5, 3})}, ops::Qr{true}, "f32[2,5,5] f32[2,5,3]"},
+      {ops::qr, {wide}, ops::Qr{}, "c64[2,2] c64[2,3]"},
+      {ops::qr, {key}, ops::Qr{}, "DtypeError: qr: takes f32, f64, c64 and c128, not key[2,3]"},
   };
   check(table);
 }

@@ -4,7 +4,8 @@
 
 #include <cblas.h>
 
-#include <limits>
+#include <algorithm>
+#include <numeric>
 
 #include "backend/native/blas.hpp"
 #include "backend/native/lapack.hpp"
@@ -44,17 +45,16 @@ void solve(const ops::TriangularSolve& p, const T* a, T* x, int rows, int column
   const auto trans = !p.transpose ? CblasNoTrans : p.conjugate ? CblasConjTrans : CblasTrans;
   const auto diagonal = p.unit ? CblasUnit : CblasNonUnit;
   const int order = p.left ? rows : columns;
-  const auto call = [&](auto function, const auto& one) {
-    function(CblasRowMajor, side, uplo, trans, diagonal, rows, columns, one, a, order, x, columns);
+  const auto call = [&](auto function, const auto& factor) {
+    function(CblasRowMajor, side, uplo, trans, diagonal, rows, columns, factor, a, order, x, columns);
   };
-  if constexpr (std::is_same_v<T, float>) {
-    call(cblas_strsm, 1.0f);
-  } else if constexpr (std::is_same_v<T, double>) {
-    call(cblas_dtrsm, 1.0);
-  } else {
-    const T one{1, 0};
-    call(std::is_same_v<T, C64> ? cblas_ctrsm : cblas_ztrsm, &one);
-  }
+  const T scale = one<T>();
+  if constexpr (std::is_same_v<T, float>)
+    call(cblas_strsm, scale);
+  else if constexpr (std::is_same_v<T, double>)
+    call(cblas_dtrsm, scale);
+  else
+    call(std::is_same_v<T, C64> ? cblas_ctrsm : cblas_ztrsm, &scale);
 }
 void triangular_solve(const KernelArgs& k) {
   const auto& p = k.params.as<ops::TriangularSolve>();
@@ -77,7 +77,66 @@ void triangular_solve(const KernelArgs& k) {
   });
 }
 
-constexpr KernelEntry entries[] = {{&ops::cholesky, cholesky}, {&ops::triangular_solve, triangular_solve}};
+// LAPACK pivots rows, so the matrix is transposed into its order and back.
+template <class T>
+void transpose(const T* from, T* to, i64 rows, i64 columns) {
+  for (i64 i = 0; i < rows; ++i)
+    for (i64 k = 0; k < columns; ++k) to[k * rows + i] = from[i * columns + k];
+}
+void lu(const KernelArgs& k) {
+  const Dims& shape = k.in[0].shape();
+  const i64 m = shape[-2], n = shape[-1], least = std::min(m, n);
+  if (n == 0 || m == 0) {
+    for (i64 i = 0; i < k.out[2].count(); ++i) k.out[2].as<std::int32_t>()[i] = static_cast<std::int32_t>(i % m);
+    return;
+  }
+  dispatch_linalg(k.in[0].type->dtype, [&]<class T>(T) {
+    for_each_matrix(shape, m * n * least, [&](i64 lane) {
+      std::vector<T> a(static_cast<std::size_t>(m * n));
+      transpose(k.in[0].as<T>() + lane * m * n, a.data(), m, n);
+      std::int32_t* pivots = k.out[1].as<std::int32_t>() + lane * least;
+      const int rows = static_cast<int>(m), columns = static_cast<int>(n);
+      int info = 0;
+      Lapack<T>::getrf(&rows, &columns, a.data(), &rows, pivots, &info);
+      transpose(a.data(), k.out[0].as<T>() + lane * m * n, n, m);
+      std::int32_t* permutation = k.out[2].as<std::int32_t>() + lane * m;
+      std::iota(permutation, permutation + m, 0);
+      for (i64 i = 0; i < least; ++i) std::swap(permutation[i], permutation[--pivots[i]]);
+    });
+  });
+}
+
+// x = q r by rows is x^T = r^T q^T by columns, an LQ factorisation.
+template <class T>
+void qr_of(std::vector<T> x, T* q, T* r, int m, int n, int kept) {
+  const int least = std::min(m, n), block = 32;
+  std::vector<T> tau(static_cast<std::size_t>(least)), work(static_cast<std::size_t>(std::max(n, kept)) * block);
+  const int size = static_cast<int>(work.size());
+  int info = 0;
+  Lapack<T>::gelqf(&n, &m, x.data(), &n, tau.data(), work.data(), &size, &info);
+  for (int i = 0; i < kept; ++i)
+    for (int j = 0; j < n; ++j) r[i64{i} * n + j] = j < i ? T{} : x[static_cast<std::size_t>(i64{i} * n + j)];
+  for (int i = 0; i < m; ++i) std::copy_n(x.data() + i64{i} * n, least, q + i64{i} * kept);
+  Lapack<T>::orglq(&kept, &m, &least, q, &kept, tau.data(), work.data(), &size, &info);
+}
+void qr(const KernelArgs& k) {
+  const Dims &shape = k.in[0].shape(), &q_shape = k.out[0].shape();
+  const i64 m = shape[-2], n = shape[-1], kept = q_shape[-1];
+  dispatch_linalg(k.in[0].type->dtype, [&]<class T>(T) {
+    for_each_matrix(q_shape, 2 * m * std::max(n, kept) * kept, [&](i64 lane) {
+      const T* x = k.in[0].as<T>() + lane * m * n;
+      T *q = k.out[0].as<T>() + lane * m * kept, *r = k.out[1].as<T>() + lane * kept * n;
+      if (n > 0)
+        return qr_of(std::vector<T>(x, x + m * n), q, r, static_cast<int>(m), static_cast<int>(n),
+                     static_cast<int>(kept));
+      std::fill_n(q, m * m, T{});
+      for (i64 i = 0; i < m; ++i) q[i * m + i] = one<T>();
+    });
+  });
+}
+
+constexpr KernelEntry entries[] = {
+    {&ops::cholesky, cholesky}, {&ops::triangular_solve, triangular_solve}, {&ops::lu, lu}, {&ops::qr, qr}};
 }  // namespace
 
 std::span<const KernelEntry> linalg_kernels() { return entries; }

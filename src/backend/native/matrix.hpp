@@ -34,6 +34,13 @@ void for_each_matrix(const Dims& shape, i64 multiplications, const Fn& fn) {
 }
 
 template <class T>
+T one() {
+  if constexpr (is_complex_like<T>)
+    return {1, 0};
+  else
+    return 1;
+}
+template <class T>
 T not_a_number() {
   if constexpr (is_complex_like<T>)
     return {std::numeric_limits<decltype(T::re)>::quiet_NaN(), std::numeric_limits<decltype(T::re)>::quiet_NaN()};

@@ -87,7 +87,95 @@ void eval_triangular_solve(const Call& c) {
   });
 }
 
-constexpr Evaluator table[] = {{&ops::cholesky, eval_cholesky}, {&ops::triangular_solve, eval_triangular_solve}};
+template <class W>
+void swap_rows(Matrix<W>& a, i64 i, i64 k) {
+  for (i64 column = 0; column < a.columns; ++column) std::swap(a(i, column), a(k, column));
+}
+// Factors in place; gives the pivots.
+template <class W>
+std::vector<std::int32_t> eliminate(Matrix<W>& a) {
+  std::vector<std::int32_t> pivots;
+  const auto size = [](W v) { return std::abs(std::real(v)) + std::abs(std::imag(v)); };
+  for (i64 k = 0; k < std::min(a.rows, a.columns); ++k) {
+    i64 pivot = k;
+    for (i64 i = k; i < a.rows; ++i)
+      if (size(a(i, k)) > size(a(pivot, k))) pivot = i;
+    pivots.push_back(static_cast<std::int32_t>(pivot));
+    swap_rows(a, k, pivot);
+    if (a(k, k) == W(0)) continue;
+    for (i64 i = k + 1; i < a.rows; ++i) {
+      a(i, k) /= a(k, k);
+      for (i64 j = k + 1; j < a.columns; ++j) a(i, j) -= a(i, k) * a(k, j);
+    }
+  }
+  return pivots;
+}
+void eval_lu(const Call& c) {
+  with_dtype(c.eqn, c.in[0].type.dtype, [&]<Scalar T>(T) {
+    for (i64 lane = 0; lane < lanes_of(c.in[0]); ++lane) {
+      auto a = read_matrix<T>(c.in[0], lane);
+      const auto pivots = eliminate(a);
+      std::vector<std::int32_t> permutation;
+      for (i64 i = 0; i < a.rows; ++i) permutation.push_back(static_cast<std::int32_t>(i));
+      for (std::size_t k = 0; k < pivots.size(); ++k) std::swap(permutation[k], permutation[at(pivots[k])]);
+      write_elements<T>(a.elements, c.out[0], lane);
+      write_elements<std::int32_t>(pivots, c.out[1], lane);
+      write_elements<std::int32_t>(permutation, c.out[2], lane);
+    }
+  });
+}
+
+// x becomes r, q the square orthogonal factor: reflections I - tau v v^H, whose adjoints take column k to its first
+// element, a real one of the other sign.
+template <class W>
+void reflect(Matrix<W>& x, Matrix<W>& q) {
+  for (i64 k = 0; k < std::min(x.rows, x.columns); ++k) {
+    long double below = 0;
+    for (i64 i = k + 1; i < x.rows; ++i) below += std::norm(x(i, k));
+    const W alpha = x(k, k);
+    if (below == 0 && std::imag(alpha) == 0) continue;
+    const W beta = -std::copysign(std::sqrt(below + std::norm(alpha)), std::real(alpha));
+    const W tau = (beta - alpha) / beta;
+    std::vector<W> v(at(x.rows), W(0));
+    v[at(k)] = 1;
+    for (i64 i = k + 1; i < x.rows; ++i) v[at(i)] = x(i, k) / (alpha - beta);
+    for (i64 column = 0; column < x.columns; ++column) {
+      W sum = 0;
+      for (i64 i = k; i < x.rows; ++i) sum += conj(v[at(i)]) * x(i, column);
+      for (i64 i = k; i < x.rows; ++i) x(i, column) -= conj(tau) * v[at(i)] * sum;
+    }
+    for (i64 row = 0; row < q.rows; ++row) {
+      W sum = 0;
+      for (i64 i = k; i < x.rows; ++i) sum += q(row, i) * v[at(i)];
+      for (i64 i = k; i < x.rows; ++i) q(row, i) -= tau * sum * conj(v[at(i)]);
+    }
+    for (i64 i = k + 1; i < x.rows; ++i) x(i, k) = 0;
+  }
+}
+template <class W>
+Matrix<W> cut(const Matrix<W>& a, i64 rows, i64 columns) {
+  Matrix<W> out(rows, columns);
+  for (i64 i = 0; i < rows; ++i)
+    for (i64 k = 0; k < columns; ++k) out(i, k) = a(i, k);
+  return out;
+}
+void eval_qr(const Call& c) {
+  with_dtype(c.eqn, c.in[0].type.dtype, [&]<Scalar T>(T) {
+    for (i64 lane = 0; lane < lanes_of(c.in[0]); ++lane) {
+      auto r = read_matrix<T>(c.in[0], lane);
+      auto q = identity<Wide<T>>(r.rows);
+      reflect(r, q);
+      const i64 kept = c.out[0].shape()[-1];
+      write_elements<T>(cut(q, q.rows, kept).elements, c.out[0], lane);
+      write_elements<T>(cut(r, kept, r.columns).elements, c.out[1], lane);
+    }
+  });
+}
+
+constexpr Evaluator table[] = {{&ops::cholesky, eval_cholesky},
+                               {&ops::triangular_solve, eval_triangular_solve},
+                               {&ops::lu, eval_lu},
+                               {&ops::qr, eval_qr}};
 }  // namespace
 
 std::span<const Evaluator> linalg_evaluators() { return table; }
