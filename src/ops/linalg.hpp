@@ -31,6 +31,25 @@ struct Qr {
 // reflections: the diagonal of r is real, with the sign opposite to that of the element it eliminates for.
 extern const Primitive qr;
 
+// Vectors of complex numbers are known but for a phase, real ones but for a sign: the first element whose magnitude is
+// at least this share of the largest one is made real and positive.
+inline constexpr double phase_share = 0.3;
+
+struct Eigh {
+  bool vectors = true;
+};
+// x [.., n, n] -> eigenvalues w [.., n], ascending and real, and with `vectors` v [.., n, n] with x v = v w, its
+// columns orthonormal. Reads what cholesky reads. Equal eigenvalues have NaN for the derivative of their vectors.
+extern const Primitive eigh;
+
+struct Svd {
+  bool vectors = true;
+  bool full = false;  // u [.., m, m], vh [.., n, n]; else u [.., m, k], vh [.., k, n], k = min(m, n)
+};
+// x [.., m, n] -> u, s [.., k], vh with x = u s vh, s falling and not negative; s alone without vectors. Phases are
+// fixed in u.
+extern const Primitive svd;
+
 std::span<const Primitive* const> linalg_rows();
 
 }  // namespace uni::ops
@@ -41,5 +60,7 @@ Array cholesky(const Array& x);
 Array triangular_solve(const Array& a, const Array& b, const ops::TriangularSolve& params);
 Arrays lu(const Array& x);
 Arrays qr(const Array& x, bool full);
+Arrays eigh(const Array& x, bool vectors);
+Arrays svd(const Array& x, bool vectors, bool full);
 
 }  // namespace uni::lax

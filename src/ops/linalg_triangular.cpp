@@ -120,7 +120,7 @@ constinit const Primitive cholesky = primitive<cholesky_rules>();
 constinit const Primitive triangular_solve = primitive<triangular_solve_rules>();
 
 std::span<const Primitive* const> linalg_rows() {
-  static const Primitive* const rows[] = {&cholesky, &triangular_solve, &lu, &qr};
+  static const Primitive* const rows[] = {&cholesky, &triangular_solve, &lu, &qr, &eigh, &svd};
   return rows;
 }
 

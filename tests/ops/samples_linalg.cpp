@@ -86,12 +86,37 @@ void qr(Samples& out) {
       out.add(ops::qr, {dominant(d, shape)}, ops::Qr{});
 }
 
+void eigh(Samples& out) {
+  for (const Dims& shape : squares)
+    for (const bool vectors : {true, false}) out.add(ops::eigh, {{Dtype::f64, shape}}, ops::Eigh{vectors});
+  for (const Dtype d : dtypes)
+    for (const Dims& shape : {Dims{4, 4}, Dims{2, 3, 3}})
+      for (const bool vectors : {true, false}) out.add(ops::eigh, {{d, shape}}, ops::Eigh{vectors});
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  out.add(ops::eigh, {{Dtype::f32, {2, 2}, 0, 0, {nan, 1, 2, 3}}}, ops::Eigh{});
+}
+
+void svd(Samples& out) {
+  for (const Dims& shape : shapes) {
+    for (const bool vectors : {true, false}) out.add(ops::svd, {{Dtype::f64, shape}}, ops::Svd{.vectors = vectors});
+    // The last full vectors of a matrix that is not square have no derivative.
+    if (shape[-2] == shape[-1]) out.add(ops::svd, {{Dtype::f64, shape}}, ops::Svd{.full = true});
+  }
+  for (const Dtype d : dtypes)
+    for (const Dims& shape : {Dims{3, 3}, Dims{2, 4, 3}, Dims{2, 3, 4}})
+      for (const bool vectors : {true, false}) out.add(ops::svd, {{d, shape}}, ops::Svd{.vectors = vectors});
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  out.add(ops::svd, {{Dtype::f32, {2, 2}, 0, 0, {nan, 1, 2, 3}}}, ops::Svd{});
+}
+
 const SampleFamily family([] {
   Samples out;
   cholesky(out);
   triangular_solve(out);
   lu(out);
   qr(out);
+  eigh(out);
+  svd(out);
   return out.take();
 });
 }  // namespace

@@ -200,6 +200,11 @@ const std::pair<const core::Primitive*, Draw> draws[] = {
     {&ops::conv, convolution},
     {&ops::cholesky, [](Drawing& d) { return factorised(d, {ir::NoParams{}}); }},
     {&ops::triangular_solve, system},
+    {&ops::eigh, [](Drawing& d) { return factorised(d, ops::Eigh{d.number(0, 1) == 1}); }},
+    {&ops::svd,
+     [](Drawing& d) {
+       return factorised(d, ops::Svd{d.number(0, 1) == 1, d.number(0, 1) == 1});
+     }},
     {&ops::lu, [](Drawing& d) { return factorised(d, {ir::NoParams{}}); }},
     {&ops::qr, [](Drawing& d) { return factorised(d, ops::Qr{d.number(0, 1) == 1}); }},
 };

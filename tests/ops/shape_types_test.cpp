@@ -343,6 +343,13 @@ TEST(ShapeTypes, LinearAlgebra) {
       {ops::qr, {type("f32", {2, 5, 3})}, ops::Qr{}, "f32[2,5,3] f32[2,3,3]"},
       {ops::qr, {type("f32", {2, 5, 3})}, ops::Qr{true}, "f32[2,5,5] f32[2,5,3]"},
       {ops::qr, {wide}, ops::Qr{}, "c64[2,2] c64[2,3]"},
+      {ops::eigh, {type("c64", {2, 3, 3})}, ops::Eigh{}, "f32[2,3] c64[2,3,3]"},
+      {ops::eigh, {type("c64", {2, 3, 3})}, ops::Eigh{false}, "f32[2,3]"},
+      {ops::eigh, {f}, ops::Eigh{}, "ShapeError: eigh: f32[2,3] is not square: 2 rows, 3 columns"},
+      {ops::svd, {wide}, ops::Svd{}, "c64[2,2] f32[2] c64[2,3]"},
+      {ops::svd, {wide}, ops::Svd{.full = true}, "c64[2,2] f32[2] c64[3,3]"},
+      {ops::svd, {wide}, ops::Svd{.vectors = false}, "f32[2]"},
+      {ops::svd, {i}, ops::Svd{}, "DtypeError: svd: takes f32, f64, c64 and c128, not i32[2,3]"},
       {ops::qr, {key}, ops::Qr{}, "DtypeError: qr: takes f32, f64, c64 and c128, not key[2,3]"},
   };
   check(table);

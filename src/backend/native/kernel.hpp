@@ -48,6 +48,7 @@ std::span<const KernelEntry> reduce_kernels();
 std::span<const KernelEntry> cumulative_kernels();
 std::span<const KernelEntry> window_kernels();
 std::span<const KernelEntry> linalg_kernels();
+std::span<const KernelEntry> spectral_kernels();
 std::span<const KernelEntry> random_kernels();
 
 // ---- element types

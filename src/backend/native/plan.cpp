@@ -18,8 +18,9 @@ std::size_t at(int v) { return static_cast<std::size_t>(v); }
 KernelFn kernel_of(const ir::Op* op) {
   static const auto* const table = [] {
     auto* all = new std::unordered_map<const ir::Op*, KernelFn>;
-    for (const auto family : {structural_kernels(), index_kernels(), sort_kernels(), reduce_kernels(),
-                              cumulative_kernels(), window_kernels(), linalg_kernels(), random_kernels()})
+    for (const auto family :
+         {structural_kernels(), index_kernels(), sort_kernels(), reduce_kernels(), cumulative_kernels(),
+          window_kernels(), linalg_kernels(), spectral_kernels(), random_kernels()})
       for (const KernelEntry& e : family) all->emplace(e.op, e.run);
     return all;
   }();

@@ -25,9 +25,9 @@ struct Runner {
 Runner runner_of(const ir::Op* op) {
   static const auto* const table = [] {
     auto* all = new std::unordered_map<const ir::Op*, Runner>;
-    for (const auto family :
-         {elementwise_evaluators(), convert_evaluators(), structural_evaluators(), index_evaluators(),
-          reduce_evaluators(), window_evaluators(), contract_evaluators(), linalg_evaluators(), random_evaluators()})
+    for (const auto family : {elementwise_evaluators(), convert_evaluators(), structural_evaluators(),
+                              index_evaluators(), reduce_evaluators(), window_evaluators(), contract_evaluators(),
+                              linalg_evaluators(), spectral_evaluators(), random_evaluators()})
       for (const Evaluator& e : family) (*all)[e.op].local = e.run;
     for (const CollectiveEvaluator& e : collective_evaluators()) (*all)[e.op].collective = e.run;
     return all;

@@ -51,6 +51,7 @@ std::span<const Evaluator> reduce_evaluators();
 std::span<const Evaluator> window_evaluators();
 std::span<const Evaluator> contract_evaluators();
 std::span<const Evaluator> linalg_evaluators();
+std::span<const Evaluator> spectral_evaluators();
 std::span<const Evaluator> random_evaluators();
 
 // One equation on all devices at once; in[device] is the operand there, `in` is empty for axis_index.
