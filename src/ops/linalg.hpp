@@ -19,6 +19,12 @@ struct TriangularSolve {
 // infinities and NaN.
 extern const Primitive triangular_solve;
 
+struct Solve {
+  bool transpose = false;  // of the matrix
+};
+// (a [.., n, n], b [.., n, k]) -> x like b with a x = b, by LU factors. A singular matrix gives infinities and NaN.
+extern const Primitive solve;
+
 // x [.., m, n] -> L and U in one matrix like x (the ones on L's diagonal are not stored), pivots i32 [.., min(m, n)]
 // (row i was exchanged with row pivots[i], in this order), permutation i32 [.., m]: x[permutation] = L U. Pivots are
 // the largest |re| + |im| of their columns, the first of equal ones; a zero pivot stays and is no error.
@@ -58,6 +64,7 @@ namespace uni::lax {
 
 Array cholesky(const Array& x);
 Array triangular_solve(const Array& a, const Array& b, const ops::TriangularSolve& params);
+Array solve(const Array& a, const Array& b, bool transpose = false);
 Arrays lu(const Array& x);
 Arrays qr(const Array& x, bool full);
 Arrays eigh(const Array& x, bool vectors);

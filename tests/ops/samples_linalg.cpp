@@ -62,6 +62,17 @@ void triangular_solve(Samples& out) {
               TriangularSolve{.left = left}, {{1}});
 }
 
+void solve(Samples& out) {
+  for (const bool transpose : {true, false}) {
+    const ops::Solve p{transpose};
+    for (const Dtype d : dtypes) out.add(ops::solve, {dominant(d, {2, 3, 3}), {d, {2, 3, 4}}}, p, {{1}});
+    out.add(ops::solve, {{Dtype::f64, {4, 4}}, {Dtype::f64, {4, 4}}}, p, {{1}});
+  }
+  for (const Dims& shape : squares)
+    out.add(ops::solve, {dominant(Dtype::f64, shape), {Dtype::f64, shape}}, ops::Solve{}, {{1}});
+  out.add(ops::solve, {dominant(Dtype::f64, {3, 3}), {Dtype::f64, {3, 0}}}, ops::Solve{}, {{1}});
+}
+
 const std::vector<Dims> shapes = {{3, 3}, {1, 1},    {4, 2},    {2, 4},       {1, 3},    {3, 1},    {0, 0},   {3, 0},
                                   {0, 3}, {2, 4, 3}, {2, 3, 4}, {2, 1, 3, 3}, {0, 2, 2}, {2, 0, 3}, {2, 3, 0}};
 
@@ -113,6 +124,7 @@ const SampleFamily family([] {
   Samples out;
   cholesky(out);
   triangular_solve(out);
+  solve(out);
   lu(out);
   qr(out);
   eigh(out);

@@ -120,8 +120,8 @@ Type matrix(Drawing& d) {
   return t;
 }
 Call factorised(Drawing& d, core::Params p) { return {{matrix(d)}, std::move(p)}; }
-Call system(Drawing& d) {
-  Call c{{matrix(d), {}}, ops::TriangularSolve{.left = d.number(0, 1) == 1, .lower = d.number(0, 1) == 1}};
+Call system(Drawing& d, core::Params p) {
+  Call c{{matrix(d), {}}, std::move(p)};
   c.in[1] = d.number(0, 3) ? c.in[0] : matrix(d);
   return c;
 }
@@ -199,7 +199,11 @@ const std::pair<const core::Primitive*, Draw> draws[] = {
     {&ops::dot_general, product},
     {&ops::conv, convolution},
     {&ops::cholesky, [](Drawing& d) { return factorised(d, {ir::NoParams{}}); }},
-    {&ops::triangular_solve, system},
+    {&ops::triangular_solve,
+     [](Drawing& d) {
+       return system(d, ops::TriangularSolve{.left = d.number(0, 1) == 1, .lower = d.number(0, 1) == 1});
+     }},
+    {&ops::solve, [](Drawing& d) { return system(d, ops::Solve{d.number(0, 1) == 1}); }},
     {&ops::eigh, [](Drawing& d) { return factorised(d, ops::Eigh{d.number(0, 1) == 1}); }},
     {&ops::svd,
      [](Drawing& d) {

@@ -39,7 +39,7 @@ void cholesky(const KernelArgs& k) {
 }
 
 template <class T>
-void solve(const ops::TriangularSolve& p, const T* a, T* x, int rows, int columns) {
+void triangular(const ops::TriangularSolve& p, const T* a, T* x, int rows, int columns) {
   const auto side = p.left ? CblasLeft : CblasRight;
   const auto uplo = p.lower ? CblasLower : CblasUpper;
   const auto trans = !p.transpose ? CblasNoTrans : p.conjugate ? CblasConjTrans : CblasTrans;
@@ -72,7 +72,7 @@ void triangular_solve(const KernelArgs& k) {
           for (T& v : conjugated) v.im = -v.im;
           a = conjugated.data();
         }
-      solve(p, a, x, static_cast<int>(rows), static_cast<int>(columns));
+      triangular(p, a, x, static_cast<int>(rows), static_cast<int>(columns));
     });
   });
 }
@@ -80,28 +80,61 @@ void triangular_solve(const KernelArgs& k) {
 // LAPACK pivots rows, so the matrix is transposed into its order and back.
 template <class T>
 void transpose(const T* from, T* to, i64 rows, i64 columns) {
-  for (i64 i = 0; i < rows; ++i)
-    for (i64 k = 0; k < columns; ++k) to[k * rows + i] = from[i * columns + k];
+  constexpr i64 tile = 16;
+  for (i64 row = 0; row < rows; row += tile)
+    for (i64 column = 0; column < columns; column += tile)
+      for (i64 i = row; i < std::min(rows, row + tile); ++i)
+        for (i64 k = column; k < std::min(columns, column + tile); ++k) to[k * rows + i] = from[i * columns + k];
+}
+// Factors a matrix by rows in place; pivots count from 1.
+template <class T>
+void factor(T* a, std::int32_t* pivots, i64 m, i64 n) {
+  std::vector<T> by_columns(static_cast<std::size_t>(m * n));
+  transpose(a, by_columns.data(), m, n);
+  const int rows = static_cast<int>(m), columns = static_cast<int>(n);
+  int info = 0;
+  Lapack<T>::getrf(&rows, &columns, by_columns.data(), &rows, pivots, &info);
+  transpose(by_columns.data(), a, n, m);
 }
 void lu(const KernelArgs& k) {
   const Dims& shape = k.in[0].shape();
   const i64 m = shape[-2], n = shape[-1], least = std::min(m, n);
-  if (n == 0 || m == 0) {
+  if (least == 0) {
     for (i64 i = 0; i < k.out[2].count(); ++i) k.out[2].as<std::int32_t>()[i] = static_cast<std::int32_t>(i % m);
     return;
   }
   dispatch_linalg(k.in[0].type->dtype, [&]<class T>(T) {
     for_each_matrix(shape, m * n * least, [&](i64 lane) {
-      std::vector<T> a(static_cast<std::size_t>(m * n));
-      transpose(k.in[0].as<T>() + lane * m * n, a.data(), m, n);
+      T* a = k.out[0].as<T>() + lane * m * n;
+      std::copy_n(k.in[0].as<T>() + lane * m * n, m * n, a);
       std::int32_t* pivots = k.out[1].as<std::int32_t>() + lane * least;
-      const int rows = static_cast<int>(m), columns = static_cast<int>(n);
-      int info = 0;
-      Lapack<T>::getrf(&rows, &columns, a.data(), &rows, pivots, &info);
-      transpose(a.data(), k.out[0].as<T>() + lane * m * n, n, m);
+      factor(a, pivots, m, n);
       std::int32_t* permutation = k.out[2].as<std::int32_t>() + lane * m;
       std::iota(permutation, permutation + m, 0);
       for (i64 i = 0; i < least; ++i) std::swap(permutation[i], permutation[--pivots[i]]);
+    });
+  });
+}
+
+void solve(const KernelArgs& k) {
+  const bool transposed = k.params.as<ops::Solve>().transpose;
+  const Dims& shape = k.in[1].shape();
+  const i64 n = shape[-2], columns = shape[-1];
+  dispatch_linalg(k.in[0].type->dtype, [&]<class T>(T) {
+    for_each_matrix(shape, n * n * (n / 3 + columns), [&](i64 lane) {
+      const T* given = k.in[0].as<T>() + lane * n * n;
+      std::vector<T> a(given, given + n * n);
+      if (transposed) transpose(given, a.data(), n, n);
+      T* x = k.out[0].as<T>() + lane * n * columns;
+      std::copy_n(k.in[1].as<T>() + lane * n * columns, n * columns, x);
+      std::vector<std::int32_t> pivots(static_cast<std::size_t>(n));
+      factor(a.data(), pivots.data(), n, n);
+      for (i64 i = 0; i < n; ++i)
+        if (const i64 from = pivots[static_cast<std::size_t>(i)] - 1; from != i)
+          std::swap_ranges(x + i * columns, x + (i + 1) * columns, x + from * columns);
+      const int rows = static_cast<int>(n), sides = static_cast<int>(columns);
+      triangular<T>({.unit = true}, a.data(), x, rows, sides);
+      triangular<T>({.lower = false}, a.data(), x, rows, sides);
     });
   });
 }
@@ -135,8 +168,11 @@ void qr(const KernelArgs& k) {
   });
 }
 
-constexpr KernelEntry entries[] = {
-    {&ops::cholesky, cholesky}, {&ops::triangular_solve, triangular_solve}, {&ops::lu, lu}, {&ops::qr, qr}};
+constexpr KernelEntry entries[] = {{&ops::cholesky, cholesky},
+                                   {&ops::triangular_solve, triangular_solve},
+                                   {&ops::solve, solve},
+                                   {&ops::lu, lu},
+                                   {&ops::qr, qr}};
 }  // namespace
 
 std::span<const KernelEntry> linalg_kernels() { return entries; }

@@ -124,6 +124,22 @@ void eval_lu(const Call& c) {
     }
   });
 }
+// By the factors, in the order of elimination: singular matrices give the infinities and NaN that this order gives.
+void eval_solve(const Call& c) {
+  const bool transpose = c.params<ops::Solve>().transpose;
+  with_dtype(c.eqn, c.in[0].type.dtype, [&]<Scalar T>(T) {
+    for (i64 lane = 0; lane < lanes_of(c.in[0]); ++lane) {
+      auto a = read_matrix<T>(c.in[0], lane);
+      if (transpose) a = transposed(a);
+      auto b = read_matrix<T>(c.in[1], lane);
+      const auto pivots = eliminate(a);
+      for (std::size_t k = 0; k < pivots.size(); ++k) swap_rows(b, static_cast<i64>(k), pivots[k]);
+      substitute(applied(a, {.unit = true}), true, b);
+      substitute(applied(a, {.lower = false}), false, b);
+      write_elements<T>(b.elements, c.out[0], lane);
+    }
+  });
+}
 
 // x becomes r, q the square orthogonal factor: reflections I - tau v v^H, whose adjoints take column k to its first
 // element, a real one of the other sign.
@@ -174,6 +190,7 @@ void eval_qr(const Call& c) {
 
 constexpr Evaluator table[] = {{&ops::cholesky, eval_cholesky},
                                {&ops::triangular_solve, eval_triangular_solve},
+                               {&ops::solve, eval_solve},
                                {&ops::lu, eval_lu},
                                {&ops::qr, eval_qr}};
 }  // namespace
