@@ -21,11 +21,8 @@ bool is_reduction(const ir::Op* op) {
 }  // namespace
 
 i64 compiled_from() {
-  static const i64 elements = [] {
-    const char* set = std::getenv("UNISONO_COMPILE_FROM");
-    return set ? static_cast<i64>(std::strtoll(set, nullptr, 10)) : i64{1} << 14;
-  }();
-  return elements;
+  const char* set = std::getenv("UNISONO_COMPILE_FROM");
+  return set ? static_cast<i64>(std::strtoll(set, nullptr, 10)) : i64{1} << 14;
 }
 
 bool Planner::is_large(const ir::Type& t, bool varying) const {
