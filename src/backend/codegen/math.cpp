@@ -103,7 +103,11 @@ Val tanh_f32(const Val& x) {
   const Val far = 1.0 - 2.0 / (exp_f32(a + a) + 1.0);
   return copysign(select(compare("olt", a, constant(0.625, x)), near, far), x);
 }
-Val logistic_f32(const Val& x) { return 1.0 / (exp_f32(-x) + 1.0); }
+// exp(-x) would overflow where the result is still above 0.
+Val logistic_f32(const Val& x) {
+  const Val e = exp_f32(-absolute(x));
+  return select(compare("olt", x, constant(0, x)), e, constant(1, x)) / (e + 1.0);
+}
 
 // Minimax polynomials: erf(x) / x - 1 in x^2 for |x| < 1, log(1 - erf(x)) for 1 <= x < 4; from there on erf is 1.
 Val erf_f32(const Val& x) {

@@ -25,32 +25,33 @@ struct Plain : Join {
     return s;
   }
 };
-// log(sum(exp(x))) as the largest element and the sum of exp(x - largest).
+// log(sum(exp(x))) as the largest element and the sum of exp(x - largest) over the others: a 1 would hide how little
+// they are.
 struct LogSumExpOf {
   template <class T>
   static constexpr bool takes = is_float_like<T>;
   template <class W>
   struct State {
-    W largest, sum;
+    W largest, others;
   };
   template <class S>
   static S start() {
-    using W = decltype(S::sum);
-    return {-std::numeric_limits<W>::infinity(), 0};
+    using W = decltype(S::others);
+    return {-std::numeric_limits<W>::infinity(), -1};
   }
   template <class W>
   static State<W> lift(W v) {
-    return {v, 1};
+    return {v, 0};
   }
   template <class S>
   static S join(S a, S b) {
     if (a.largest < b.largest) std::swap(a, b);
     const auto apart = a.largest == b.largest ? 0 : b.largest - a.largest;
-    return {a.largest, a.sum + b.sum * std::exp(apart)};
+    return {a.largest, a.others + (1 + b.others) * std::exp(apart)};
   }
   template <class W>
   static W value(State<W> s) {
-    return s.largest + std::log(s.sum);
+    return s.largest + (s.others < W(0.5) ? std::log1p(s.others) : std::log(1 + s.others));
   }
 };
 template <class R, class T>

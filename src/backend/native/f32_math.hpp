@@ -122,7 +122,11 @@ UNISONO_INLINE float tanh_f32(float x) {
   const float far = 1.0f - 2.0f / (exp_f32(a + a) + 1.0f);
   return with_sign_of(a < 0.625f ? near : far, x);
 }
-UNISONO_INLINE float logistic_f32(float x) { return 1.0f / (1.0f + exp_f32(-x)); }
+// exp(-x) would overflow where the result is still above 0.
+UNISONO_INLINE float logistic_f32(float x) {
+  const float e = exp_f32(-abs_f32(x));
+  return (x < 0.0f ? e : 1.0f) / (1.0f + e);
+}
 
 UNISONO_INLINE float sign_f32(float x) {
   const float s = x < 0.0f ? -1.0f : x;

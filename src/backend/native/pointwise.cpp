@@ -128,12 +128,9 @@ struct Not {
   }
 };
 UNARY_COMPLEX(Exp, std::exp(x), std::exp(z))
-UNARY_COMPLEX(Expm1, std::expm1(x),
-              (std::complex<Real<T>>(std::expm1(x.re) * std::cos(x.im) - 2 * std::sin(x.im / 2) * std::sin(x.im / 2),
-                                     std::exp(x.re) * std::sin(x.im))))
+UNARY_COMPLEX(Expm1, std::expm1(x), complex_expm1(z))
 UNARY_COMPLEX(Log, std::log(x), std::log(z))
-UNARY_COMPLEX(Log1p, std::log1p(x),
-              (std::complex<Real<T>>(std::log1p(x.re * (2 + x.re) + x.im * x.im) / 2, std::atan2(x.im, 1 + x.re))))
+UNARY_COMPLEX(Log1p, std::log1p(x), complex_log1p(z))
 UNARY_COMPLEX(Sqrt, std::sqrt(x), std::sqrt(z))
 UNARY_COMPLEX(Rsqrt, T(1) / std::sqrt(x), Real<T>(1) / std::sqrt(z))
 UNARY(Cbrt, floating, std::cbrt(x))
@@ -149,7 +146,7 @@ UNARY_COMPLEX(Tanh, std::tanh(x), std::tanh(z))
 UNARY_COMPLEX(Asinh, std::asinh(x), std::asinh(z))
 UNARY_COMPLEX(Acosh, std::acosh(x), std::acosh(z))
 UNARY_COMPLEX(Atanh, std::atanh(x), std::atanh(z))
-UNARY_COMPLEX(Logistic, T(1) / (T(1) + std::exp(-x)), Real<T>(1) / (Real<T>(1) + std::exp(-z)))
+UNARY(Logistic, floating, logistic_of(x))
 UNARY(Erf, floating, std::erf(x))
 UNARY(Erfc, floating, std::erfc(x))
 UNARY(ErfInv, floating, inverse_erf(x))
@@ -196,7 +193,7 @@ struct Pow {
   template <class T>
   static T of(T x, T y) {
     if constexpr (is_complex_like<T>)
-      return from_std(std::pow(to_std(x), to_std(y)));
+      return from_std(complex_pow(to_std(x), to_std(y)));
     else
       return std::pow(x, y);
   }

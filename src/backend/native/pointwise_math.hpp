@@ -84,6 +84,35 @@ T power_of(T x, int n) {
     return divide(T(1), result);
 }
 
+// exp(-x) would overflow where the result is still above 0.
+template <class T>
+T logistic_of(T x) {
+  const T e = std::exp(-std::fabs(x));
+  return (x < 0 ? e : T(1)) / (1 + e);
+}
+
+// Of complex numbers, computed in double: in float, differences of nearly equal terms and large powers would keep few
+// digits.
+template <class R>
+std::complex<R> complex_expm1(std::complex<R> x) {
+  const double re = x.real(), im = x.imag(), half = std::sin(im / 2);
+  return std::complex<R>(
+      std::complex<double>(std::expm1(re) * std::cos(im) - 2 * half * half, std::exp(re) * std::sin(im)));
+}
+template <class R>
+std::complex<R> complex_log1p(std::complex<R> x) {
+  const double re = x.real(), im = x.imag();
+  // Only near 0 does 1 + x lose what matters; elsewhere the squares might overflow.
+  if (!(std::hypot(re, im) < 0.5)) return std::complex<R>(std::log(std::complex<double>(1 + re, im)));
+  return std::complex<R>(std::complex<double>(std::log1p(re * (2 + re) + im * im) / 2, std::atan2(im, 1 + re)));
+}
+template <class R>
+std::complex<R> complex_pow(std::complex<R> x, std::complex<R> y) {
+  if (y == R(0)) return 1;
+  if (x == R(0) && y.real() > 0) return 0;  // exp(y log x) would meet infinity times 0
+  return std::complex<R>(std::pow(std::complex<double>(x), std::complex<double>(y)));
+}
+
 template <class T>
 T digamma_of(T value) {
   double x = value;
