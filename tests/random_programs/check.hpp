@@ -6,9 +6,9 @@
 
 namespace uni::random_programs {
 
-struct Tally {  // elements of results of the native backend
-  i64 compared = 0;
-  i64 open = 0;  // where rounding decides everything
+struct Tally {
+  double outputs = 0;
+  double open = 0;  // the parts of them where rounding decides everything
 };
 // What is wrong with the program's text, its simplification or its results, or nothing.
 std::optional<std::string> finding(const Case& c, Tally* tally = nullptr);

@@ -83,6 +83,8 @@ class Disturber {
     std::vector<Value> magnitude;
     if (adds(e_.op)) magnitude = sums_of_sizes();
     if (multiplies(e_.op)) magnitude = extreme_products();
+    if (e_.op == &ops::cumlogsumexp) magnitude = largest_so_far();
+    const bool undefined = e_.op == &ops::conv && !all_finite();
     Value out;
     for (std::size_t d = 0; d < result.size(); ++d) {
       Block b(Dtype::f64, result[d].shape);
@@ -91,14 +93,17 @@ class Disturber {
         long double bound = last * y + 2 * smallest(dtype);
         if (adds(e_.op)) {
           const long double sum = size_of(magnitude[0][d].get(i));
-          bound = sum > largest(dtype) ? infinity : bound + (4 + std::sqrt(n)) * u * sum;
+          // Complex infinities and NaN are products' own affair.
+          const bool open = undefined || sum > largest(dtype) || (is_complex(dtype) && std::isnan(sum));
+          bound = open ? infinity : bound + (4 + std::sqrt(n)) * u * sum;
         } else if (multiplies(e_.op)) {
           const long double high = size_of(magnitude[0][d].get(i)), low = size_of(magnitude[1][d].get(i));
           const bool safe = high < largest(dtype) && low > smallest(dtype) / roundoff(dtype);
           bound = safe ? bound + (4 + n) * u * y : infinity;
-        } else if (is_any(e_.op, {&ops::lgamma, &ops::digamma, &ops::cumlogsumexp})) {
-          // Known to so many digits of 1 near their zeros.
-          bound += (8 + std::sqrt(n)) * u * (1 + y);
+        } else if (e_.op == &ops::cumlogsumexp) {
+          bound += (8 + std::sqrt(n)) * u * (y + size_of(magnitude[0][d].get(i)));
+        } else if (is_any(e_.op, {&ops::lgamma, &ops::digamma})) {
+          bound += 8 * u * (1 + y);  // near their zeros known to so many digits of 1
         } else {
           bound += 8 * u * y;
         }
@@ -110,6 +115,14 @@ class Disturber {
   }
 
  private:
+  // Whether zeros of the padding are multiplied or left out is a backend's choice, which infinite factors show.
+  bool all_finite() const {
+    for (const Value* v : in_)
+      for (const Block& b : *v)
+        for (i64 i = 0; i < b.count(); ++i)
+          if (!std::isfinite(size_of(b.get(i)))) return false;
+    return true;
+  }
   // The same sum of absolute values.
   std::vector<Value> sums_of_sizes() const {
     std::vector<Value> sizes;
@@ -117,6 +130,12 @@ class Disturber {
     for (std::size_t k = 0; k < in_.size(); ++k)
       sizes.push_back(k < linear ? mapped(*in_[k], [](Number x) { return Number(size_of(x)); }) : *in_[k]);
     return step(mesh_, e_, p_, pointers(sizes));
+  }
+  // What the sums of exponentials are taken out of.
+  std::vector<Value> largest_so_far() const {
+    ir::Eqn e = e_;
+    e.op = &ops::cummax;
+    return step(mesh_, e, p_, in_);
   }
   // The products of the factors above and of those below 1: no order of the factors leads beyond. A factor 0 gives 0
   // in any order.
@@ -147,17 +166,17 @@ void disturb(Value& result, const std::optional<Value>& bounds, Random& random) 
   if (!is_inexact(result[0].dtype)) return;
   const bool complex = is_complex(result[0].dtype);
   const auto moved = [&](long double y, long double bound) {
-    // The sign of a NaN is nobody's promise, and that of a rounded 0 neither.
-    if (std::isnan(y)) return std::copysign(y, random.chance(50) ? 1.0L : -1.0L);
     if (bound == infinity) return random.chance(50) ? infinity : std::numeric_limits<long double>::quiet_NaN();
-    if (bound == 0 || std::isinf(y)) return y;
+    // The sign of a NaN is nobody's promise.
+    if (std::isnan(y)) return std::copysign(y, random.chance(50) ? 1.0L : -1.0L);
+    if (!(bound > 0) || std::isinf(y)) return y;
     return y + (0.5L + 0.5L * static_cast<long double>(random.unit())) * (random.chance(50) ? bound : -bound);
   };
   for (std::size_t d = 0; d < result.size(); ++d)
     for (i64 i = 0; i < result[d].count(); ++i) {
       const Number y = result[d].get(i);
       const long double bound = bounds ? (*bounds)[d].get(i).real() : 0;
-      if (bound == 0 && !std::isnan(y.real()) && !std::isnan(y.imag())) continue;
+      if (!(bound > 0) && !std::isnan(y.real()) && !std::isnan(y.imag())) continue;
       const long double re = moved(y.real(), bound);
       result[d].set(i, complex ? Number(re, moved(y.imag(), bound)) : Number(re));
     }

@@ -116,30 +116,64 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+namespace {
+// What an array's elements are drawn from.
+struct Source {
+  double low = -2, high = 2;
+  bool coarse = false;    // halves only, so that there are ties
+  bool powers = false;    // sizes of all orders
+  bool specials = false;  // some infinite, NaN, subnormal, zero of either sign, the largest
+
+  long double real(Random& random, Dtype dtype) const {
+    if (specials && random.chance(25)) {
+      const long double infinity = std::numeric_limits<long double>::infinity(), most = largest(dtype);
+      const long double all[] = {
+          0,    -0.0L, infinity,        -infinity,        std::numeric_limits<long double>::quiet_NaN(),
+          most, -most, smallest(dtype), -smallest(dtype), 1,
+          -1};
+      return random.of(all);
+    }
+    const double x = low + (high - low) * random.unit();
+    if (powers) return std::copysign(std::exp2(std::fabs(x)) / 1e6, x);
+    return coarse ? std::nearbyint(2 * x) / 2 : x;
+  }
+  long double integer(Random& random, Dtype dtype) const {
+    const long double most = std::exp2l(static_cast<long double>(8 * itemsize(dtype) - is_signed(dtype))) - 1;
+    if (specials && random.chance(25)) {
+      const long double all[] = {0, most, is_signed(dtype) ? -most - 1 : 0, 1, most - 1};
+      return random.of(all);
+    }
+    const long double x = std::floor(low + (high - low) * random.unit());
+    return is_unsigned(dtype) ? std::fabs(x) : x;
+  }
+};
+}  // namespace
+
 Block drawn(Random& random, Dtype dtype, const Dims& shape) {
-  struct Range {
-    double low, high;
-  };
-  constexpr Range ranges[] = {{-2, 2}, {-2, 2}, {0.1, 0.9}, {1, 3}, {-1, 1}, {-20, 20}, {-100, 100}, {-1e-3, 1e-3}};
+  constexpr Source sources[] = {{-2, 2},
+                                {-2, 2},
+                                {0.1, 0.9},
+                                {1, 3},
+                                {-1, 1},
+                                {-20, 20},
+                                {-100, 100},
+                                {-1e-3, 1e-3},
+                                {-4, 4, true},
+                                {-20, 20, true},
+                                {-30, 30, false, true},
+                                {-3, 3, false, false, true}};
+  const Source source = random.of(sources);
   Block out(dtype, shape);
-  const Range range = random.of(ranges);
-  const bool coarse = random.chance(20);
-  const auto real = [&] {
-    const double x = range.low + (range.high - range.low) * random.unit();
-    return static_cast<long double>(coarse ? std::nearbyint(2 * x) / 2 : x);
-  };
   for (i64 i = 0; i < out.count(); ++i) {
     if (dtype == Dtype::key) {
       out.set(i, static_cast<long double>(random.bits()));
     } else if (is_bool(dtype)) {
       out.set(i, static_cast<long double>(random.bits() & 1));
     } else if (is_integer(dtype)) {
-      const long double x = std::floor(random.chance(5) ? 40 * real() : real());
-      const long double most = itemsize(dtype) == 1 ? 127 : 1e9L;
-      out.set(i, std::fmax(std::fmin(is_unsigned(dtype) ? std::fabs(x) : x, most), -most));
+      out.set(i, source.integer(random, dtype));
     } else {
-      const long double re = real();
-      out.set(i, is_complex(dtype) ? Number(re, real()) : Number(re));
+      const long double re = source.real(random, dtype);
+      out.set(i, is_complex(dtype) ? Number(re, source.real(random, dtype)) : Number(re));
     }
   }
   return out;

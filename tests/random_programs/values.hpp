@@ -51,7 +51,7 @@ class Random {
   std::uint64_t state_;
 };
 
-// Elements of one of several moderate ranges, small whole and half numbers among them so that there are ties.
+// Elements of one of several ranges, most of them moderate.
 Block drawn(Random& random, Dtype dtype, const Dims& shape);
 
 }  // namespace uni::random_programs
