@@ -12,10 +12,10 @@ namespace uni::random_programs {
 
 namespace {
 std::size_t at(i64 i) { return static_cast<std::size_t>(i); }
-constexpr Dtype dtypes[] = {Dtype::f32, Dtype::f32, Dtype::f32,  Dtype::f32,  Dtype::f64, Dtype::f64,
-                            Dtype::f16, Dtype::f16, Dtype::bf16, Dtype::bf16, Dtype::c64, Dtype::c128,
-                            Dtype::i32, Dtype::i32, Dtype::i64,  Dtype::i8,   Dtype::i16, Dtype::u8,
-                            Dtype::u16, Dtype::u32, Dtype::u64,  Dtype::b8,   Dtype::b8,  Dtype::key};
+constexpr Dtype all_dtypes[] = {Dtype::f32, Dtype::f32, Dtype::f32,  Dtype::f32,  Dtype::f64, Dtype::f64,
+                                Dtype::f16, Dtype::f16, Dtype::bf16, Dtype::bf16, Dtype::c64, Dtype::c128,
+                                Dtype::i32, Dtype::i32, Dtype::i64,  Dtype::i8,   Dtype::i16, Dtype::u8,
+                                Dtype::u16, Dtype::u32, Dtype::u64,  Dtype::b8,   Dtype::b8,  Dtype::key};
 
 Mesh drawn_mesh(Random& random) {
   switch (random.number(0, 15)) {
@@ -48,9 +48,14 @@ Builder::Builder(std::uint64_t seed) : random(seed) {
   case_.mesh = drawn_mesh(random);
   large = random.chance(4);
   case_.compile_from = random.chance(60) ? 0 : i64{1} << 14;
-  constexpr i64 small_sizes[] = {0, 1, 1, 2, 2, 3, 3, 4, 5, 7, 8, 13, 16, 17, 33},
+  constexpr i64 small_sizes[] = {0, 1, 1, 2, 2, 3, 3, 4, 5, 7, 8, 13, 16, 17, 33, 67, 130},
                 large_sizes[] = {64, 100, 129, 256, 301};
-  for (int k = 0; k < 3; ++k) {
+  // Few dtypes and sizes, so that much goes together.
+  all_.assign(std::begin(all_dtypes), std::end(all_dtypes));
+  if (random.chance(60))
+    for (i64 n = random.number(1, 3); n > 0; --n) dtypes_.push_back(random.of(all_dtypes));
+  const i64 different = random.number(1, 3);
+  for (i64 k = 0; k < different; ++k) {
     i64 size = large ? random.of(large_sizes) : random.of(small_sizes);
     if (size == 0 && random.chance(50)) size = 6;
     sizes_.push_back(size);
@@ -65,7 +70,7 @@ Dims Builder::shape(int rank) {
   while (out.count() > most) out.erase(0);
   return out;
 }
-Dtype Builder::dtype() { return random.of(dtypes); }
+Dtype Builder::dtype() { return random.of(dtypes_.empty() || random.chance(5) ? all_ : dtypes_); }
 std::vector<int> Builder::some_axes(int rank) {
   std::vector<int> out;
   for (int d = 0; d < rank; ++d)
@@ -262,8 +267,8 @@ const Drawer& drawn_row(Builder& b) {
 
 Case drawn_case(std::uint64_t seed) {
   Builder b(seed);
-  const auto wanted = static_cast<std::size_t>(b.random.number(1, b.large ? 8 : b.random.chance(20) ? 40 : 14));
-  for (int attempt = 0; attempt < 200 && b.equations() < wanted; ++attempt) {
+  const auto wanted = static_cast<std::size_t>(b.random.number(1, b.large ? 10 : b.random.chance(30) ? 60 : 16));
+  for (int attempt = 0; attempt < 300 && b.equations() < wanted; ++attempt) {
     const Drawer& d = drawn_row(b);
     d.draw(b, *d.op);
   }

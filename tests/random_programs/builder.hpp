@@ -51,6 +51,7 @@ class Builder {
   std::vector<ir::Var> inputs_;
   std::vector<Value> values_;  // by variable
   std::vector<i64> sizes_;
+  std::vector<Dtype> dtypes_, all_;  // those of this program, if not all
 };
 
 // Draws one equation; false when the attempt gave none.

@@ -150,7 +150,8 @@ Finding finding(const Case& c, Tally* tally) {
 
 std::string describe(const Case& c) {
   std::ostringstream out;
-  out << "seed " << c.seed << ", compiled from " << c.compile_from << " elements\n" << ir::print(whole_program(c));
+  out << "seed " << c.seed << ", compiled from " << c.compile_from << " elements\n"
+      << ir::print(whole_program(c)) << "\n";
   for (std::size_t i = 0; i < c.args.size(); ++i)
     for (std::size_t d = 0; d < (c.split[i] ? c.args[i].size() : 1); ++d) {
       const Block& b = c.args[i][d];

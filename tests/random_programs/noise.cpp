@@ -95,17 +95,17 @@ class Disturber {
           const long double sum = size_of(magnitude[0][d].get(i));
           // Complex infinities and NaN are products' own affair.
           const bool open = undefined || sum > largest(dtype) || (is_complex(dtype) && std::isnan(sum));
-          bound = open ? infinity : bound + (4 + std::sqrt(n)) * u * sum;
+          bound = open ? infinity : bound + (2 + std::sqrt(n)) * u * sum;
         } else if (multiplies(e_.op)) {
           const long double high = size_of(magnitude[0][d].get(i)), low = size_of(magnitude[1][d].get(i));
           const bool safe = high < largest(dtype) && low > smallest(dtype) / roundoff(dtype);
           bound = safe ? bound + (4 + n) * u * y : infinity;
         } else if (e_.op == &ops::cumlogsumexp) {
-          bound += (8 + std::sqrt(n)) * u * (y + size_of(magnitude[0][d].get(i)));
+          bound += (2 + std::sqrt(n)) * u * (y + size_of(magnitude[0][d].get(i)));
         } else if (is_any(e_.op, {&ops::lgamma, &ops::digamma})) {
           bound += 8 * u * (1 + y);  // near their zeros known to so many digits of 1
         } else {
-          bound += 8 * u * y;
+          bound += 3 * u * y;
         }
         b.set(i, bound);
       }
