@@ -46,10 +46,10 @@ bool says_little(const Value& value) {
 Builder::Builder(std::uint64_t seed) : random(seed) {
   case_.seed = seed;
   case_.mesh = drawn_mesh(random);
-  large = random.chance(4);
+  large = random.chance(8);
   case_.compile_from = random.chance(60) ? 0 : i64{1} << 14;
   constexpr i64 small_sizes[] = {0, 1, 1, 2, 2, 3, 3, 4, 5, 7, 8, 13, 16, 17, 33, 67, 130},
-                large_sizes[] = {64, 100, 129, 256, 301};
+                large_sizes[] = {64, 100, 129, 256, 301, 4097, 40000};
   // Few dtypes and sizes, so that much goes together.
   all_.assign(std::begin(all_dtypes), std::end(all_dtypes));
   if (random.chance(60))

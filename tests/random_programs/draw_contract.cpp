@@ -107,7 +107,7 @@ bool conv(Builder& b, const ir::Op& op) {
   const i64 per_group = b.random.number(1, 4);
   Dims x{p.batch_groups * b.random.number(1, 2)}, kernel;
   for (int d = 0; d < spatial; ++d) {
-    x.push_back(std::min<i64>(b.size(), 17));
+    x.push_back(std::min<i64>(b.size(), b.large ? 64 : 17));
     kernel.push_back(b.random.number(1, 3));
     p.stride.push_back(b.random.number(1, 2));
     p.input_dilation.push_back(b.random.chance(70) ? 1 : 2);
