@@ -3,11 +3,13 @@
 // runs only it unless N is given).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 
 #include "builder.hpp"
 #include "check.hpp"
+#include "ops/linalg.hpp"
 #include "ops/list.hpp"
 
 namespace uni::random_programs {
@@ -17,6 +19,13 @@ std::optional<i64> from_environment(const char* name) {
   const char* text = std::getenv(name);
   if (!text) return {};
   return std::strtoll(text, nullptr, 10);
+}
+
+// Factorisations of matrices that chance draws say nothing: a nearly singular one has results of any size and order.
+// The contract tests of these rows draw matrices of good condition.
+bool is_factorisation(const core::Primitive* row) {
+  const auto rows = ops::linalg_rows();
+  return std::find(rows.begin(), rows.end(), row) != rows.end();
 }
 
 TEST(RandomPrograms, BackendsAgree) {
@@ -42,7 +51,7 @@ TEST(RandomPrograms, BackendsAgree) {
   if (programs < 100) return;
   EXPECT_LT(tally.open, 0.1 * tally.outputs) << "too much is left to rounding";
   for (const core::Primitive* row : ops::all_rows())
-    EXPECT_TRUE(used[row->name] > 0 || programs < 1000) << row->name << " is never drawn";
+    EXPECT_TRUE(used[row->name] > 0 || programs < 1000 || is_factorisation(row)) << row->name << " is never drawn";
 }
 
 TEST(RandomPrograms, EveryRowHasADrawer) {
@@ -50,7 +59,8 @@ TEST(RandomPrograms, EveryRowHasADrawer) {
   for (const auto family :
        {elementwise_drawers, structural_drawers, contract_drawers, random_drawers, collective_drawers})
     for (const Drawer& d : family()) ++drawers[d.op->name];
-  for (const core::Primitive* row : ops::all_rows()) EXPECT_EQ(drawers[row->name], 1) << row->name;
+  for (const core::Primitive* row : ops::all_rows())
+    EXPECT_EQ(drawers[row->name], is_factorisation(row) ? 0 : 1) << row->name;
 }
 }  // namespace
 
