@@ -68,6 +68,24 @@ struct Deep {  // 100 layers of width 64
   }
 };
 
+struct Lstm {
+  Dense x;
+  Array h;
+  Dense out;
+  static Lstm init() { return {Dense::init(128, 1024), normal({256, 1024}, 1.0 / 16), Dense::init(256, 10)}; }
+  static Batch batch() { return {normal({64, 64, 128}), labels(64, 10)}; }  // steps, batch, features
+  static Array loss(const Lstm& m, const Batch& d) {
+    using State = std::pair<Array, Array>;
+    const auto step = [&](const State& state, const Array& in) {
+      const std::vector<Array> gates = uni::split(m.x(in) + uni::matmul(state.first, m.h), 4, {.axis = -1});
+      const Array s = uni::sigmoid(gates[1]) * state.second + uni::sigmoid(gates[0]) * uni::tanh(gates[2]);
+      return std::pair{State{uni::sigmoid(gates[3]) * uni::tanh(s), s}, std::tuple<>()};
+    };
+    const Array zero = uni::zeros({d.x.shape(1), 256});
+    return cross_entropy(m.out(uni::scan(step, State{zero, zero}, d.x).first.first), d.y);
+  }
+};
+
 // The optimizers of the items: SGD of rate 0.01 without momentum, and with momentum 0.9.
 struct Plain {
   struct State {};

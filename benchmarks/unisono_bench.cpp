@@ -84,6 +84,7 @@ void training_items(Report& r) {
   r.once("compile/mlp100", first_step<Deep, Plain>());
   r.time("step/mlp", steps<Mlp, Plain>());
   r.time("step/cnn", steps<Cnn, Momentum>());
+  r.time("step/lstm", steps<Lstm, Plain>());
   for (int devices : {2, 4, 8}) {
     r.time("dp/mlp_pmap_" + std::to_string(devices), parallel_steps<Mlp, Plain>(devices));
     r.time("dp/cnn_pmap_" + std::to_string(devices), parallel_steps<Cnn, Momentum>(devices));
@@ -180,6 +181,28 @@ void micro(Report& r) {
   });
   r.time("micro/normal16M", [&]() -> Call {
     return compiled([](const uni::Key& k) { return uni::normal(k, {4096, 4096}); }, uni::Key(0))();
+  });
+  op(
+      "top_k", [](const Array& x) { return uni::top_k(x, 64); }, million);
+  r.time("micro/scan10k", [&]() -> Call {
+    return compiled(
+        [](const Array& a, const Array& c) {
+          const auto step = [&](const Array& h) { return std::pair{h * a + c, std::tuple<>()}; };
+          return uni::scan(step, c, {.length = 10000}).first;
+        },
+        normal({64}, 0.1), normal({64}))();
+  });
+  r.time("micro/while1M", [&]() -> Call {
+    using State = std::pair<Array, Array>;
+    return compiled(
+        [](const Array& x) {
+          return uni::while_loop([](const State& s) { return s.first < 1000000; },
+                                 [](const State& s) {
+                                   return State{s.first + 1, s.second * 0.999 + 0.5};
+                                 },
+                                 State{0, x});
+        },
+        uni::ones({}))();
   });
   const Dims heads{2, 8, 1024, 64};
   op("attention_grad", uni::grad<0, 1, 2>(attention), heads, heads, heads);

@@ -7,6 +7,7 @@
 #include <unisono/elementwise.hpp>
 #include <unisono/error.hpp>
 #include <unisono/indexing.hpp>
+#include <unisono/jacobian.hpp>
 #include <unisono/jit.hpp>
 #include <unisono/mesh.hpp>
 #include <unisono/nn.hpp>
