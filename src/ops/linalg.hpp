@@ -56,6 +56,12 @@ struct Svd {
 // fixed in u.
 extern const Primitive svd;
 
+struct Pinv {
+  double rtol = 0;  // singular values of at most this share of the largest count as 0
+};
+// x [.., m, n] -> the Moore-Penrose inverse [.., n, m]. Its derivative holds while the rank stays.
+extern const Primitive pinv;
+
 std::span<const Primitive* const> linalg_rows();
 
 }  // namespace uni::ops
@@ -69,5 +75,6 @@ Arrays lu(const Array& x);
 Arrays qr(const Array& x, bool full);
 Arrays eigh(const Array& x, bool vectors);
 Arrays svd(const Array& x, bool vectors, bool full);
+Array pinv(const Array& x, double rtol);
 
 }  // namespace uni::lax

@@ -28,14 +28,6 @@ Types lu_type(std::span<const Type> in, const NoParams&) {
   };
   return {Type{in[0].dtype, shape, false, {}}, list(std::min(shape[-2], shape[-1])), list(shape[-2])};
 }
-Array permuted_rows(const Array& x, const Array& permutation) {
-  Dims column = permutation.shape();
-  column.push_back(1);
-  Arrays components;
-  for (int d = 0; d < x.rank() - 2; ++d) components.push_back(lax::iota(Dtype::i32, column, d));
-  components.push_back(lax::reshape(permutation, column));
-  return lax::gather(x, lax::concatenate(components, column.rank() - 1));
-}
 // With W = L^-1 x' U^-1 of the square block: L' = L tril(W, -1) and U' = triu(W) U there (de Hoog, Anderssen, Lukas
 // 2011). Rows of L below it and columns of U beside it follow from the product rule.
 Array lu_tangent(const Array& factors, const Array& x) {
@@ -65,7 +57,7 @@ constexpr Rules<NoParams> lu_rules{
     .jvp = [](std::span<const Array> x, std::span<const Array> t, const NoParams& p) -> Jvp {
       Arrays out = core::bind(lu, x, p);
       if (is_zero(t[0])) return {std::move(out), Arrays(3)};
-      Array tangent = lu_tangent(out[0], permuted_rows(t[0], out[2]));
+      Array tangent = lu_tangent(out[0], lax::take_rows(t[0], out[2]));
       return {std::move(out), {std::move(tangent), Array(), Array()}};
     },
     .transpose = not_linear_row,
@@ -94,8 +86,8 @@ Jvp qr_jvp(std::span<const Array> x, std::span<const Array> t, const Qr& p) {
   Arrays out = core::bind(qr, x, p);
   if (is_zero(t[0])) return {std::move(out), Arrays(2)};
   if (p.full && m > n)
-    throw TraceError(cat("qr: the full q of ", ir::to_string(core::type_of(x[0])), " has no derivative: its last ",
-                         m - n, " columns are any basis", base::at(core::current_location()),
+    throw TraceError(cat("qr: the full q of ", ir::to_string(core::type_of(x[0])), " has no derivative: ", m - n,
+                         " of its ", m, " columns can be any basis", base::at(core::current_location()),
                          "\nfix: use the reduced factorisation"));
   const Array &q = out[0], r = columns(out[1], 0, k), conjugate = lax::adjoint(q);
   const Array right = lax::triangular_solve(r, columns(t[0], 0, k), {.left = false, .lower = false});

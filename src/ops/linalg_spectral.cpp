@@ -140,8 +140,8 @@ Jvp svd_jvp(std::span<const Array> x, std::span<const Array> t, const Svd& p) {
   }
   const i64 m = x[0].shape(-2), n = x[0].shape(-1);
   if (p.vectors && p.full && m != n)
-    throw TraceError(cat("svd: the full vectors of ", ir::to_string(core::type_of(x[0])),
-                         " have no derivative: the last ", std::max(m, n) - std::min(m, n), " are any basis",
+    throw TraceError(cat("svd: the full vectors of ", ir::to_string(core::type_of(x[0])), " have no derivative: ",
+                         std::max(m, n) - std::min(m, n), " of ", std::max(m, n), " can be any basis",
                          base::at(core::current_location()), "\nfix: use the reduced decomposition"));
   Arrays out = core::bind(svd, x, Svd{});
   if (p.vectors) return {out, svd_tangents(out[0], out[1], out[2], t[0])};
@@ -162,10 +162,49 @@ constexpr Rules<Svd> svd_rules{
     .expand = by_backends,
     .traits = {.own_weak = true},
 };
+
+Array pinv_by_svd(const Array& x, double rtol) {
+  const Arrays out = lax::svd(x, true, false);
+  const Array &s = out[1], one = lax::full_like(s, 1);
+  const Array bound = lax::mul(lax::reduce_max(s, {s.rank() - 1}), lax::full(rtol, s.dtype(), batch_of(x.shape())));
+  const Array kept = lax::gt(s, lax::broadcast_in_dim(bound, s.shape(), axis_range(0, bound.rank())));
+  // NaN is not kept, and stays.
+  const Array none = lax::mul(s, lax::full_like(s, 0));
+  const Array weight = lax::select(kept, lax::div(one, lax::select(kept, s, one)), none);
+  return lax::batch_matmul(times_columns(lax::adjoint(out[2]), weight), lax::adjoint(out[0]));
+}
+// Golub, Pereyra 1973: p' = -p x' p + p p^H x'^H (1 - x p) + (1 - p x) x'^H p^H p. Products are small ones first.
+Jvp pinv_jvp(std::span<const Array> in, std::span<const Array> t, const Pinv& params) {
+  const Array &x = in[0], p = lax::pinv(x, params.rtol);
+  if (is_zero(t[0])) return {{p}, {Array()}};
+  const bool tall = x.shape(-2) >= x.shape(-1);
+  const auto product = [&](const Array& a, const Array& b, const Array& c) {
+    return tall ? lax::batch_matmul(lax::batch_matmul(a, b), c) : lax::batch_matmul(a, lax::batch_matmul(b, c));
+  };
+  const Array ph = lax::adjoint(p), th = lax::adjoint(t[0]);
+  const Array left = product(p, ph, th), right = product(th, ph, p);
+  const Array outer = lax::sub(lax::add(left, right), lax::add(product(left, x, p), product(p, x, right)));
+  return {{p}, {lax::sub(outer, product(p, t[0], p))}};
+}
+constexpr Rules<Pinv> pinv_rules{
+    .name = "pinv",
+    .type = [](std::span<const Type> in, const Pinv&) -> Types {
+      check_operand_count(pinv, in, 1);
+      check_matrix(pinv, in[0]);
+      return {matrix_type(in[0], in[0].shape[-1], in[0].shape[-2])};
+    },
+    .jvp = pinv_jvp,
+    .transpose = not_linear_row,
+    .batch = [](const BatchArgs& a, const Pinv& p) { return all_batched(core::bind(pinv, a.in, p)); },
+    .shard = [](std::span<const Type> in, const Pinv&) { return matrix_rule(in, {in[0].shape.rank()}); },
+    .expand = [](std::span<const Array> in, const Pinv& p) -> Arrays { return {pinv_by_svd(in[0], p.rtol)}; },
+    .traits = {.own_weak = true},
+};
 }  // namespace
 
 constinit const Primitive eigh = primitive<eigh_rules>();
 constinit const Primitive svd = primitive<svd_rules>();
+constinit const Primitive pinv = primitive<pinv_rules>();
 
 }  // namespace uni::ops
 
@@ -179,5 +218,6 @@ Arrays svd(const Array& x, bool vectors, bool full) {
   const Array operands[] = {x};
   return core::bind(ops::svd, operands, ops::Svd{vectors, full});
 }
+Array pinv(const Array& x, double rtol) { return core::bind1(ops::pinv, {x}, ops::Pinv{rtol}); }
 
 }  // namespace uni::lax

@@ -154,7 +154,7 @@ constinit const Primitive triangular_solve = primitive<triangular_solve_rules>()
 constinit const Primitive solve = primitive<solve_rules>();
 
 std::span<const Primitive* const> linalg_rows() {
-  static const Primitive* const rows[] = {&cholesky, &triangular_solve, &solve, &lu, &qr, &eigh, &svd};
+  static const Primitive* const rows[] = {&cholesky, &triangular_solve, &solve, &lu, &qr, &eigh, &svd, &pinv};
   return rows;
 }
 

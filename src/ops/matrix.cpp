@@ -85,6 +85,14 @@ Array as_rows(const Array& v, const Dims& shape) {
 Array as_columns(const Array& v, const Dims& shape) {
   return broadcast_in_dim(v, shape, ops::axis_range(0, shape.rank() - 1));
 }
+Array take_rows(const Array& x, const Array& order) {
+  Dims column = order.shape();
+  column.push_back(1);
+  Arrays components;
+  for (int d = 0; d < x.rank() - 2; ++d) components.push_back(iota(Dtype::i32, column, d));
+  components.push_back(reshape(order, column));
+  return gather(x, concatenate(components, column.rank() - 1));
+}
 Array hermitian_of_lower(const Array& x) {
   const Array below = lower_triangle(x, -1);
   Array diagonal = where(mask(x.shape(), 0, eq), x);

@@ -28,6 +28,8 @@ Array matrix_diagonal(const Array& x);  // of square matrices
 // The matrices of this shape whose rows (columns) all are v.
 Array as_rows(const Array& v, const Dims& shape);
 Array as_columns(const Array& v, const Dims& shape);
+// The rows of x [.., m, n] in this order, i32 [.., k].
+Array take_rows(const Array& x, const Array& order);
 // The Hermitian matrix with this lower triangle; imaginary parts on the diagonal count as zero.
 Array hermitian_of_lower(const Array& x);
 

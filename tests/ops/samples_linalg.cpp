@@ -84,6 +84,11 @@ void lu(Samples& out) {
     out.add(ops::lu, {{d, {2, 3, 4}}});
   }
   out.add(ops::lu, {{Dtype::f32, {3, 3}, 0, 0, {1, 2, 3, 2, 4, 6, 1, 0, 1}}});  // singular
+  for (const Dtype d : {Dtype::f32, Dtype::c64}) {
+    const OperandSpec holds_nan{d, {3, 3}, 0, 0, {1, 2, 3, std::numeric_limits<double>::quiet_NaN(), 4, 6, 1, 0, 1}};
+    out.add(ops::lu, {holds_nan});
+    out.add(ops::qr, {holds_nan}, ops::Qr{});
+  }
 }
 
 void qr(Samples& out) {
@@ -120,6 +125,16 @@ void svd(Samples& out) {
   out.add(ops::svd, {{Dtype::f32, {2, 2}, 0, 0, {nan, 1, 2, 3}}}, ops::Svd{});
 }
 
+void pinv(Samples& out) {
+  const ops::Pinv p{1e-6};
+  for (const Dims& shape : shapes) out.add(ops::pinv, {dominant(Dtype::f64, shape)}, p);
+  for (const Dtype d : dtypes)
+    for (const Dims& shape : {Dims{3, 3}, Dims{2, 4, 3}, Dims{2, 3, 4}}) out.add(ops::pinv, {dominant(d, shape)}, p);
+  out.add(ops::pinv, {{Dtype::f32, {3, 3}, 0, 0, {1, 2, 3, 2, 4, 6, 1, 0, 1}}}, ops::Pinv{1e-5});  // singular
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  out.add(ops::pinv, {{Dtype::f32, {2, 2}, 0, 0, {nan, 1, 2, 3}}}, p);
+}
+
 const SampleFamily family([] {
   Samples out;
   cholesky(out);
@@ -129,6 +144,7 @@ const SampleFamily family([] {
   qr(out);
   eigh(out);
   svd(out);
+  pinv(out);
   return out.take();
 });
 }  // namespace

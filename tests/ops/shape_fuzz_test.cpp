@@ -209,6 +209,7 @@ const std::pair<const core::Primitive*, Draw> draws[] = {
      [](Drawing& d) {
        return factorised(d, ops::Svd{d.number(0, 1) == 1, d.number(0, 1) == 1});
      }},
+    {&ops::pinv, [](Drawing& d) { return factorised(d, ops::Pinv{0.1}); }},
     {&ops::lu, [](Drawing& d) { return factorised(d, {ir::NoParams{}}); }},
     {&ops::qr, [](Drawing& d) { return factorised(d, ops::Qr{d.number(0, 1) == 1}); }},
 };

@@ -354,6 +354,7 @@ TEST(ShapeTypes, LinearAlgebra) {
       {ops::svd, {wide}, ops::Svd{}, "c64[2,2] f32[2] c64[2,3]"},
       {ops::svd, {wide}, ops::Svd{.full = true}, "c64[2,2] f32[2] c64[3,3]"},
       {ops::svd, {wide}, ops::Svd{.vectors = false}, "f32[2]"},
+      {ops::pinv, {wide}, ops::Pinv{}, "c64[3,2]"},
       {ops::svd, {i}, ops::Svd{}, "DtypeError: svd: takes f32, f64, c64 and c128, not i32[2,3]"},
       {ops::qr, {key}, ops::Qr{}, "DtypeError: qr: takes f32, f64, c64 and c128, not key[2,3]"},
   };

@@ -86,9 +86,14 @@ void transpose(const T* from, T* to, i64 rows, i64 columns) {
       for (i64 i = row; i < std::min(rows, row + tile); ++i)
         for (i64 k = column; k < std::min(columns, column + tile); ++k) to[k * rows + i] = from[i * columns + k];
 }
-// Factors a matrix by rows in place; pivots count from 1.
+// Factors a matrix by rows in place; pivots count from 1. LAPACK loses some NaN on the way.
 template <class T>
 void factor(T* a, std::int32_t* pivots, i64 m, i64 n) {
+  if (std::any_of(a, a + m * n, is_nan<T>)) {
+    std::fill_n(a, m * n, not_a_number<T>());
+    std::iota(pivots, pivots + std::min(m, n), 1);
+    return;
+  }
   std::vector<T> by_columns(static_cast<std::size_t>(m * n));
   transpose(a, by_columns.data(), m, n);
   const int rows = static_cast<int>(m), columns = static_cast<int>(n);
@@ -143,14 +148,17 @@ void solve(const KernelArgs& k) {
 template <class T>
 void qr_of(std::vector<T> x, T* q, T* r, int m, int n, int kept) {
   const int least = std::min(m, n), block = 32;
+  const bool fails = std::any_of(x.begin(), x.end(), is_nan<T>);
+  if (fails) std::fill(x.begin(), x.end(), not_a_number<T>());
   std::vector<T> tau(static_cast<std::size_t>(least)), work(static_cast<std::size_t>(std::max(n, kept)) * block);
   const int size = static_cast<int>(work.size());
   int info = 0;
-  Lapack<T>::gelqf(&n, &m, x.data(), &n, tau.data(), work.data(), &size, &info);
+  if (!fails) Lapack<T>::gelqf(&n, &m, x.data(), &n, tau.data(), work.data(), &size, &info);
   for (int i = 0; i < kept; ++i)
     for (int j = 0; j < n; ++j) r[i64{i} * n + j] = j < i ? T{} : x[static_cast<std::size_t>(i64{i} * n + j)];
   for (int i = 0; i < m; ++i) std::copy_n(x.data() + i64{i} * n, least, q + i64{i} * kept);
   Lapack<T>::orglq(&kept, &m, &least, q, &kept, tau.data(), work.data(), &size, &info);
+  if (fails) std::fill_n(q, i64{m} * kept, not_a_number<T>());
 }
 void qr(const KernelArgs& k) {
   const Dims &shape = k.in[0].shape(), &q_shape = k.out[0].shape();

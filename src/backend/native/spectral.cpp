@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/native/gemm.hpp"
 #include "backend/native/lapack.hpp"
 #include "backend/native/matrix.hpp"
 #include "ops/linalg.hpp"
@@ -168,7 +169,40 @@ void svd(const KernelArgs& k) {
   });
 }
 
-constexpr KernelEntry entries[] = {{&ops::eigh, eigh}, {&ops::svd, svd}};
+// v diag(1 / s) u^H.
+template <class T>
+void pinv_of(const T* x, T* out, const SvdSizes& z, double rtol) {
+  using R = RealOf<T>;
+  std::vector<T> u(at(z.m * z.least)), vh(at(z.least * z.n)), v(at(z.n * z.least)), uh(at(z.least * z.m));
+  std::vector<R> s(at(z.least));
+  svd_of<T>(x, u.data(), s.data(), vh.data(), z);
+  for (i64 k = 0; k < z.least; ++k) {
+    const R value = s[at(k)];
+    const R weight = value <= static_cast<R>(rtol) * s[0] ? 0 : 1 / value;
+    for (i64 i = 0; i < z.n; ++i) {
+      T scaled = conjugate(vh[at(k * z.n + i)]);
+      if constexpr (is_complex_like<T>)
+        scaled = {scaled.re * weight, scaled.im * weight};
+      else
+        scaled *= weight;
+      v[at(i * z.least + k)] = scaled;
+    }
+    for (i64 i = 0; i < z.m; ++i) uh[at(k * z.m + i)] = conjugate(u[at(i * z.least + k)]);
+  }
+  gemm(z.n, z.m, z.least, v.data(), uh.data(), out, false);
+}
+void pinv(const KernelArgs& k) {
+  const double rtol = k.params.as<ops::Pinv>().rtol;
+  const Dims& shape = k.in[0].shape();
+  const i64 m = shape[-2], n = shape[-1], least = std::min(m, n);
+  dispatch_linalg(k.in[0].type->dtype, [&]<class T>(T) {
+    for_each_matrix(shape, 10 * m * n * least, [&](i64 lane) {
+      pinv_of(k.in[0].as<T>() + lane * m * n, k.out[0].as<T>() + lane * m * n, {m, n, least, least, least}, rtol);
+    });
+  });
+}
+
+constexpr KernelEntry entries[] = {{&ops::eigh, eigh}, {&ops::svd, svd}, {&ops::pinv, pinv}};
 }  // namespace
 
 std::span<const KernelEntry> spectral_kernels() { return entries; }

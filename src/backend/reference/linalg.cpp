@@ -95,6 +95,7 @@ void swap_rows(Matrix<W>& a, i64 i, i64 k) {
 template <class W>
 std::vector<std::int32_t> eliminate(Matrix<W>& a) {
   std::vector<std::int32_t> pivots;
+  spread_nan(a);
   const auto size = [](W v) { return std::abs(std::real(v)) + std::abs(std::imag(v)); };
   for (i64 k = 0; k < std::min(a.rows, a.columns); ++k) {
     i64 pivot = k;
@@ -145,6 +146,12 @@ void eval_solve(const Call& c) {
 // element, a real one of the other sign.
 template <class W>
 void reflect(Matrix<W>& x, Matrix<W>& q) {
+  if (spread_nan(x)) {
+    for (i64 i = 0; i < x.rows; ++i)
+      for (i64 k = 0; k < std::min(i, x.columns); ++k) x(i, k) = 0;
+    for (W& v : q.elements) v = quiet_nan<W>();
+    return;
+  }
   for (i64 k = 0; k < std::min(x.rows, x.columns); ++k) {
     long double below = 0;
     for (i64 i = k + 1; i < x.rows; ++i) below += std::norm(x(i, k));

@@ -45,6 +45,15 @@ Matrix<W> identity(i64 n) {
   for (i64 i = 0; i < n; ++i) out(i, i) = 1;
   return out;
 }
+// Fills a matrix that holds NaN with NaN.
+template <class W>
+bool spread_nan(Matrix<W>& a) {
+  bool found = false;
+  for (const W& v : a.elements) found = found || v != v;
+  if (found)
+    for (W& v : a.elements) v = quiet_nan<W>();
+  return found;
+}
 
 // One matrix of a batch, in and out.
 template <class T>

@@ -237,7 +237,25 @@ void eval_svd(const Call& c) {
   });
 }
 
-constexpr Evaluator table[] = {{&ops::eigh, eval_eigh}, {&ops::svd, eval_svd}};
+void eval_pinv(const Call& c) {
+  const auto& p = c.params<ops::Pinv>();
+  with_dtype(c.eqn, c.in[0].type.dtype, [&]<Scalar T>(T) {
+    for (i64 lane = 0; lane < lanes_of(c.in[0]); ++lane) {
+      const auto x = read_matrix<T>(c.in[0], lane);
+      const auto s = singular(x, false);
+      Matrix<Wide<T>> out(x.columns, x.rows);
+      for (std::size_t k = 0; k < s.values.size(); ++k) {
+        if (s.values[k] <= static_cast<long double>(p.rtol) * s.values[0]) continue;
+        const i64 column = static_cast<i64>(k);
+        for (i64 i = 0; i < out.rows; ++i)
+          for (i64 j = 0; j < out.columns; ++j) out(i, j) += s.v(i, column) / s.values[k] * conj(s.u(j, column));
+      }
+      write_elements<T>(out.elements, c.out[0], lane);
+    }
+  });
+}
+
+constexpr Evaluator table[] = {{&ops::eigh, eval_eigh}, {&ops::svd, eval_svd}, {&ops::pinv, eval_pinv}};
 }  // namespace
 
 std::span<const Evaluator> spectral_evaluators() { return table; }
