@@ -20,6 +20,13 @@ Array dot(In x, In y);
 Array inner(In x, In y);
 // All products of an element of x and one of y: [x.size, y.size].
 Array outer(In x, In y);
+// The Kronecker product: every element of x times all of y, in blocks. The operand of lower rank gets leading axes.
+Array kron(In x, In y);
+struct CrossOptions {
+  int axis = -1;  // of size 3 in both, and in the result
+};
+// The vector product; other axes broadcast.
+Array cross(In x, In y, const CrossOptions& options = {});
 // The sum of conj(x) * y over all elements; both have as many.
 Array vdot(In x, In y);
 // Which axes to contract: the last n of x with the first n of y, or pairs of axes.

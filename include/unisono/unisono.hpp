@@ -9,6 +9,7 @@
 #include <unisono/indexing.hpp>
 #include <unisono/jacobian.hpp>
 #include <unisono/jit.hpp>
+#include <unisono/linalg.hpp>
 #include <unisono/mesh.hpp>
 #include <unisono/nn.hpp>
 #include <unisono/optim.hpp>

@@ -107,6 +107,51 @@ Array outer(In x, In y) {
                   lax::broadcast_to(lax::reshape(f.y, {1, f.y.size()}), shape));
 }
 
+Array kron(In x, In y) {
+  const core::At at(x.where());
+  const Factors f = factors("kron", x, y);
+  const int rank = std::max(f.x.rank(), f.y.rank());
+  Dims blocks, inside, shape;
+  for (int d = -rank; d < 0; ++d) {
+    const i64 outer = -d <= f.x.rank() ? f.x.shape(d) : 1, inner = -d <= f.y.rank() ? f.y.shape(d) : 1;
+    for (const i64 size : {outer, i64{1}}) blocks.push_back(size);
+    for (const i64 size : {i64{1}, inner}) inside.push_back(size);
+    shape.push_back(outer * inner);
+  }
+  const Dims shapes[] = {blocks, inside};
+  const Dims all = broadcast_shapes("kron", shapes);
+  return lax::reshape(
+      lax::mul(lax::broadcast_to(lax::reshape(f.x, blocks), all), lax::broadcast_to(lax::reshape(f.y, inside), all)),
+      shape);
+}
+
+Array cross(In x, In y, const CrossOptions& options) {
+  const core::At at(x.where());
+  Factors f = factors("cross", x, y);
+  if (is_bool(f.x.dtype())) fail<DtypeError>("cross: bool has no subtract", "astype to a number");
+  int places[2];
+  for (int i : {0, 1}) {
+    const Array& each = i == 0 ? f.x : f.y;
+    places[i] = resolve_axis("cross", options.axis, core::type_of(each));
+    if (each.shape(places[i]) != 3)
+      fail<ShapeError>(base::cat("cross: axis ", options.axis, " of ", ir::to_string(core::type_of(each)), " has size ",
+                                 each.shape(places[i]), ", not 3"));
+  }
+  const Array a = lax::move_axis(f.x, places[0], f.x.rank() - 1), b = lax::move_axis(f.y, places[1], f.y.rank() - 1);
+  const Dims shapes[] = {a.shape(), b.shape()};
+  const Dims shape = broadcast_shapes("cross", shapes);
+  const Array u = lax::broadcast_to(a, shape), v = lax::broadcast_to(b, shape);
+  const int last = shape.rank() - 1;
+  // Elements 1, 2, 0 and 2, 0, 1.
+  const auto turned = [&](const Array& w, i64 by) {
+    const Array parts[] = {lax::slice_axis(w, last, by, 3), lax::slice_axis(w, last, 0, by)};
+    return lax::concatenate(parts, last);
+  };
+  const Array out = lax::sub(lax::mul(turned(u, 1), turned(v, 2)), lax::mul(turned(u, 2), turned(v, 1)));
+  const int axis = options.axis < 0 ? options.axis + shape.rank() : options.axis;
+  return lax::move_axis(out, last, axis);
+}
+
 Array vdot(In x, In y) {
   const core::At at(x.where());
   Factors f = factors("vdot", x, y);
