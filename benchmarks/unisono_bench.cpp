@@ -184,6 +184,11 @@ void micro(Report& r) {
   });
   op(
       "top_k", [](const Array& x) { return uni::top_k(x, 64); }, million);
+  r.time("micro/cholesky512", [&]() -> Call {
+    const Array m = normal({512, 512});
+    return compiled([](const Array& a) { return uni::linalg::cholesky(a); },
+                    uni::matmul(m, uni::transpose(m)) + 512 * uni::eye(512))();
+  });
   r.time("micro/scan10k", [&]() -> Call {
     return compiled(
         [](const Array& a, const Array& c) {
