@@ -14,13 +14,15 @@ using ir::Program;
 using ir::ProgramPtr;
 
 namespace {
-void collect_axes(const Params& params, std::vector<AxisNames>& all) {
-  for (const ProgramPtr& p : params.programs())
+constexpr std::string_view same_way = "make the condition the same on all devices, for example by pmax";
+
+// Calls visit with each operation of these programs at which devices wait for each other.
+template <class Visit>
+void each_meeting(std::span<const ProgramPtr> programs, const Visit& visit) {
+  for (const ProgramPtr& p : programs)
     for (const ir::Eqn& e : p->eqns) {
-      if (is_collective(*e.op) && e.op != &pvary && e.op != &axis_index && !e.params.axes().empty() &&
-          std::find(all.begin(), all.end(), e.params.axes()) == all.end())
-        all.push_back(e.params.axes());
-      collect_axes(e.params, all);
+      if (is_collective(*e.op) && e.op != &pvary && e.op != &axis_index && !e.params.axes().empty()) visit(e);
+      each_meeting(e.params.programs(), visit);
     }
 }
 // Devices that differ along these axes only are in one group.
@@ -42,25 +44,32 @@ std::vector<i64> groups_over(const Mesh& mesh, const AxisNames& axes) {
 }
 }  // namespace
 
-Agreement::Agreement(const ir::Eqn& e, const Mesh& mesh) {
+Agreement::Agreement(const ir::Eqn& e, const Mesh& mesh) : name_(e.op->name), where_(e.where) {
   if (mesh.device_count() == 1) return;
   std::vector<AxisNames> all;
-  collect_axes(e.params, all);
+  each_meeting(e.params.programs(), [&](const ir::Eqn& c) {
+    if (std::find(all.begin(), all.end(), c.params.axes()) == all.end()) all.push_back(c.params.axes());
+  });
   for (const AxisNames& axes : all) groups_.push_back(groups_over(mesh, axes));
-  where_ = cat(e.op->name, base::at(e.where));
 }
 
 void Agreement::check(std::span<const i64> way) const {
   for (const std::vector<i64>& groups : groups_)
     for (std::size_t d = 0; d < way.size(); ++d)
       for (std::size_t other = 0; other < d; ++other)
-        if (groups[d] == groups[other] && way[d] != way[other]) {
-          const std::size_t name = where_.find('\n');
-          throw ExecutionError(cat(where_.substr(0, name), ": devices ", other, " and ", d,
-                                   " meet in a collective of its body and go different ways",
-                                   name == std::string::npos ? "" : where_.substr(name),
-                                   "\nfix: make the condition the same on all devices, for example by pmax"));
-        }
+        if (groups[d] == groups[other] && way[d] != way[other])
+          throw ExecutionError(cat(name_, ": devices ", other, " and ", d,
+                                   " meet in a collective of its body and go different ways", base::at(where_),
+                                   "\nfix: ", same_way));
+}
+
+void refuse_varying_way(std::string_view name, const AxisNames& varying, std::span<const ProgramPtr> programs) {
+  each_meeting(programs, [&](const ir::Eqn& e) {
+    for (const std::string& axis : e.params.axes())
+      if (ir::contains(varying, axis))
+        throw TraceError(cat(name, ": the condition varies over axis \"", axis, "\", and devices meet in ", e.op->name,
+                             " over it", base::at(e.where), base::at(core::current_location()), "\nfix: ", same_way));
+  });
 }
 
 ProgramPtr staged(interp::Fn f, const Types& types) {

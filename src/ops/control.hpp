@@ -41,8 +41,13 @@ class Agreement {
 
  private:
   std::vector<std::vector<i64>> groups_;  // by collective: the group of each device
-  std::string where_;
+  std::string_view name_;
+  std::source_location where_;
 };
+
+// Throws TraceError when the way through these programs varies over an axis at which devices meet in them: those that
+// go another way would be waited for without end.
+void refuse_varying_way(std::string_view name, const AxisNames& varying, std::span<const ir::ProgramPtr> programs);
 
 // Parts of them.
 // f staged on these types; throws InternalError when it captures anything.

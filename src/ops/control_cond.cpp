@@ -295,6 +295,7 @@ Arrays bind_cond(CondParams p, Arrays in) {
     for (std::size_t i = 0; i < out.size(); ++i) varying[i] = ir::unite(varying[i], out[i].varying);
   }
   for (ProgramPtr& b : p.branches) b = vary_as(b, types, varying);
+  refuse_varying_way("cond", core::type_of(in[0]).varying, p.branches);
   return core::bind(cond_op, in, std::move(p));
 }
 

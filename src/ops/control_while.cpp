@@ -266,6 +266,8 @@ Arrays bind_while(WhileParams p, Arrays in) {
     p.cond = cond;
     p.body = body;
   }
+  const ProgramPtr both[] = {p.cond, p.body};
+  refuse_varying_way("while_loop", p.cond->output_types()[0].varying, both);
   return core::bind(while_op, in, std::move(p));
 }
 

@@ -157,4 +157,35 @@ TEST_P(ControlOnDevices, DevicesThatMeetMustAgree) {
     EXPECT_THAT(e.what(), HasSubstr("devices_test.cpp"));
   }
 }
+
+// In a typed region it is known when tracing.
+TEST_P(ControlOnDevices, WaysThatVaryAroundACollectiveAreRefused) {
+  const Mesh mesh = make_mesh({{"i", 4}});
+  const auto message = [&](const auto& body) -> std::string {
+    try {
+      shard_map(body, mesh, {.in = {P{"i"}}, .out = {P{"i"}}})(x4());
+    } catch (const TraceError& e) {
+      return e.what();
+    }
+    return "nothing was thrown";
+  };
+  const std::string fix = "\nfix: make the condition the same on all devices, for example by pmax";
+  EXPECT_THAT(message([](const Array& x) {
+                return while_loop([](const Array& c) { return c[0] < 10.0; },
+                                  [](const Array& c) { return c + psum(c, "i"); }, x);
+              }),
+              testing::MatchesRegex("while_loop: the condition varies over axis \"i\", and devices meet in psum over it"
+                                    "\n    in .*devices_test.cpp:[0-9]+.\n    in .*devices_test.cpp:[0-9]+." +
+                                    fix));
+  EXPECT_THAT(message([](const Array& x) {
+                return cond(
+                    x[0] > 2.0, [&] { return psum(x, "i") + zeros_like(x); }, [&] { return x; });
+              }),
+              HasSubstr("cond: the condition varies over axis \"i\", and devices meet in psum over it"));
+  EXPECT_EQ(message([](const Array& x) {
+              return while_loop([](const Array& c) { return pmax(c[0], "i") < 10.0; },
+                                [](const Array& c) { return c + pvary(psum(c, "i"), "i"); }, x);
+            }),
+            "nothing was thrown");
+}
 }  // namespace

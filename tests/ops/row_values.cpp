@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "storage.hpp"
 
 namespace uni::contract {
 
@@ -21,49 +22,6 @@ void save(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof(T));
 }
 
-// Calls f with a value of the C++ type that stores real elements of the dtype.
-template <class F>
-auto with_type(Dtype d, F f) {
-  switch (d) {
-    case Dtype::b8:
-      return f(std::uint8_t{});
-    case Dtype::i8:
-      return f(std::int8_t{});
-    case Dtype::i16:
-      return f(std::int16_t{});
-    case Dtype::i32:
-      return f(std::int32_t{});
-    case Dtype::i64:
-      return f(std::int64_t{});
-    case Dtype::u8:
-      return f(std::uint8_t{});
-    case Dtype::u16:
-      return f(std::uint16_t{});
-    case Dtype::u32:
-      return f(std::uint32_t{});
-    case Dtype::u64:
-    case Dtype::key:
-      return f(std::uint64_t{});
-    case Dtype::f16:
-      return f(f16{});
-    case Dtype::bf16:
-      return f(bf16{});
-    case Dtype::f32:
-    case Dtype::c64:
-      return f(float{});
-    case Dtype::f64:
-    case Dtype::c128:
-      return f(double{});
-  }
-  return f(double{});
-}
-
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
 double unit(std::uint64_t x) { return static_cast<double>(mix(x) >> 11) * 0x1p-53; }
 
 Value drawn(const OperandSpec& s, std::uint64_t at) {
@@ -94,7 +52,7 @@ Values read(const Array& a) {
   const runtime::BufferPtr buffer = core::whole_buffer(a);
   Values out;
   out.reserve(static_cast<std::size_t>(type.count()));
-  with_type(type.dtype, [&](auto element) {
+  with_storage(type.dtype, [&](auto element) {
     using T = decltype(element);
     for (i64 i = 0; i < type.count(); ++i) {
       const std::byte* from = buffer->data() + i * itemsize(type.dtype);
@@ -107,7 +65,7 @@ Values read(const Array& a) {
 
 Array make(Dtype dtype, const Dims& shape, const Values& values) {
   runtime::BufferPtr buffer = runtime::default_client().allocate(dtype, shape, 0);
-  with_type(dtype, [&](auto element) {
+  with_storage(dtype, [&](auto element) {
     using T = decltype(element);
     for (std::size_t i = 0; i < values.size(); ++i) {
       std::byte* to = buffer->data() + static_cast<i64>(i) * itemsize(dtype);

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "ops/contract.hpp"
-#include "row_contract.hpp"
+#include "samples.hpp"
 
 namespace uni::contract {
 
@@ -13,7 +13,6 @@ using core::Primitive;
 using ops::argmax, ops::argmin, ops::ArgReduce, ops::Conv, ops::dot_general, ops::DotGeneral, ops::Reduce,
     ops::reduce_and, ops::reduce_max, ops::reduce_min, ops::reduce_or, ops::reduce_prod, ops::reduce_sum,
     ops::reduce_window_max, ops::reduce_window_sum, ops::Window, ops::window_gather_max, ops::window_scatter_max;
-using LinearSets = std::vector<std::vector<std::size_t>>;
 
 const std::vector<Dtype> floats = {Dtype::f64, Dtype::f32, Dtype::f16, Dtype::bf16};
 const std::vector<Dtype> complexes = {Dtype::c128, Dtype::c64};
@@ -23,21 +22,6 @@ std::vector<Dtype> operator+(std::vector<Dtype> a, const std::vector<Dtype>& b) 
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
-
-class Samples {
- public:
-  void add(const Primitive& row, std::vector<OperandSpec> operands, core::Params params, LinearSets linear = {}) {
-    add({.row = &row, .operands = std::move(operands), .params = std::move(params), .linear = std::move(linear)});
-  }
-  void add(Sample s) {
-    s.seed = all_.size() + 1;
-    all_.push_back(std::move(s));
-  }
-  std::vector<Sample> take() { return std::move(all_); }
-
- private:
-  std::vector<Sample> all_;
-};
 
 void reductions(Samples& out) {
   const std::pair<Dims, std::vector<int>> cases[] = {{{}, {}},
@@ -56,7 +40,7 @@ void reductions(Samples& out) {
   for (const auto& [shape, axes] : cases) {
     for (const Primitive* row : {&reduce_sum, &reduce_prod}) out.add(*row, {{Dtype::f64, shape}}, Reduce{axes});
     for (const Primitive* row : {&reduce_max, &reduce_min})
-      out.add({.row = row, .operands = {{Dtype::f64, shape}}, .params = Reduce{axes}, .stopped = shape.count() == 0});
+      out.add(*row, {.operands = {{Dtype::f64, shape}}, .params = Reduce{axes}, .stopped = shape.count() == 0});
     for (const Primitive* row : {&reduce_and, &reduce_or}) out.add(*row, {{Dtype::b8, shape}}, Reduce{axes});
   }
   for (const Dtype d : floats + complexes + integers) {

@@ -1,6 +1,6 @@
 // Samples of the element-wise rows: every dtype that a row takes, sizes 0, 1 and odd, square shapes.
 #include "ops/elementwise.hpp"
-#include "row_contract.hpp"
+#include "samples.hpp"
 
 namespace uni::contract {
 
@@ -23,32 +23,21 @@ struct Range {
   double low = -2, high = 2;
 };
 
-class Samples {
- public:
-  // The row on operands of one dtype. The first dtype of a kind gets all shapes, the others one.
-  void same(const Primitive& row, const Dtypes& dtypes, const std::vector<Range>& ranges, Sample like = {}) {
-    for (const Dtype d : dtypes) {
-      const bool main = d == Dtype::f64 || d == Dtype::c128 || d == Dtype::i32 || d == Dtype::b8;
-      const std::vector<Dims> shapes = main ? std::vector<Dims>{{}, {0}, {1}, {5}, {2, 2}} : std::vector<Dims>{{5}};
-      for (const Dims& shape : shapes) {
-        Sample s = like;
-        for (const Range& r : ranges) s.operands.push_back({d, shape, r.low, r.high});
-        add(row, std::move(s));
-      }
+void  // The row on operands of one dtype. The first dtype of a kind gets all shapes, the others one.
+    void
+    same(Samples& out, const Primitive& row, const Dtypes& dtypes, const std::vector<Range>& ranges, Sample like = {}) {
+  for (const Dtype d : dtypes) {
+    const bool main = d == Dtype::f64 || d == Dtype::c128 || d == Dtype::i32 || d == Dtype::b8;
+    const std::vector<Dims> shapes = main ? std::vector<Dims>{{}, {0}, {1}, {5}, {2, 2}} : std::vector<Dims>{{5}};
+    for (const Dims& shape : shapes) {
+      Sample s = like;
+      for (const Range& r : ranges) s.operands.push_back({d, shape, r.low, r.high});
+      out.add(row, std::move(s));
     }
   }
-  void add(const Primitive& row, Sample s) {
-    s.row = &row;
-    s.seed = all_.size() + 1;
-    all_.push_back(std::move(s));
-  }
-  std::vector<Sample> take() { return std::move(all_); }
+}
 
- private:
-  std::vector<Sample> all_;
-};
-
-void unary(Samples& out) {
+unary(Samples& out) {
   using namespace ops;
   using ops::conj, ops::digamma, ops::erf_inv, ops::imag, ops::logistic, ops::real, ops::rsqrt, ops::sign,
       ops::stop_gradient;
@@ -106,47 +95,47 @@ void unary(Samples& out) {
                {&real, complexes, {}},
                {&imag, complexes, {}},
                {&conj, complexes, {}}};
-  for (const auto& e : table) out.same(*e.row, e.dtypes, {e.range});
-  out.same(stop_gradient, floats + complexes + integers + bools + keys, {{}}, {.stopped = true});
+  for (const auto& e : table) same(out, *e.row, e.dtypes, {e.range});
+  same(out, stop_gradient, floats + complexes + integers + bools + keys, {{}}, {.stopped = true});
   for (const int n : {-3, -1, 0, 1, 2, 3, 6})
-    out.same(integer_pow, n < 0 ? floats + complexes : floats + complexes + integers, {{0.5, 2}},
-             {.params = IntegerPow{n}});
+    same(out, integer_pow, n < 0 ? floats + complexes : floats + complexes + integers, {{0.5, 2}},
+         {.params = IntegerPow{n}});
 }
 
 void binary(Samples& out) {
   using namespace ops;
   using ops::add, ops::maximum, ops::minimum, ops::rem;
   const std::vector<std::vector<std::size_t>> both = {{0}, {1}, {0, 1}}, either = {{0}, {1}}, first = {{0}};
-  out.same(add, floats + complexes + integers + bools, {{}, {}}, {.linear = both});
-  out.same(sub, floats + complexes + integers, {{}, {}}, {.linear = both});
-  out.same(mul, floats + complexes + integers + bools, {{}, {}}, {.linear = either});
-  out.same(ops::div, floats + complexes, {{}, {0.5, 2}}, {.linear = first});
-  out.same(ops::div, integers, {{-9, 9}, {-3, 3}});
-  out.same(rem, floats, {{-5, 5}, {0.5, 2}});
-  out.same(rem, floats, {{-5, 5}, {-2, -0.5}});
-  out.same(rem, integers, {{-9, 9}, {-3, 3}});
-  out.same(ops::pow, floats + complexes, {{0.3, 2}, {}});
-  out.same(maximum, floats + integers + bools, {{}, {}});
-  out.same(minimum, floats + integers + bools, {{}, {}});
-  out.same(ops::atan2, floats, {{0.3, 2}, {}});
-  out.same(ops::atan2, floats, {{-2, -0.3}, {}});
-  out.same(ops::nextafter, floats, {{}, {}});
-  for (const Primitive* row : {&and_, &or_, &xor_}) out.same(*row, bools + integers, {{-100, 100}, {-100, 100}});
+  same(out, add, floats + complexes + integers + bools, {{}, {}}, {.linear = both});
+  same(out, sub, floats + complexes + integers, {{}, {}}, {.linear = both});
+  same(out, mul, floats + complexes + integers + bools, {{}, {}}, {.linear = either});
+  same(out, ops::div, floats + complexes, {{}, {0.5, 2}}, {.linear = first});
+  same(out, ops::div, integers, {{-9, 9}, {-3, 3}});
+  same(out, rem, floats, {{-5, 5}, {0.5, 2}});
+  same(out, rem, floats, {{-5, 5}, {-2, -0.5}});
+  same(out, rem, integers, {{-9, 9}, {-3, 3}});
+  same(out, ops::pow, floats + complexes, {{0.3, 2}, {}});
+  same(out, maximum, floats + integers + bools, {{}, {}});
+  same(out, minimum, floats + integers + bools, {{}, {}});
+  same(out, ops::atan2, floats, {{0.3, 2}, {}});
+  same(out, ops::atan2, floats, {{-2, -0.3}, {}});
+  same(out, ops::nextafter, floats, {{}, {}});
+  for (const Primitive* row : {&and_, &or_, &xor_}) same(out, *row, bools + integers, {{-100, 100}, {-100, 100}});
   for (const Primitive* row : {&shift_left, &shift_right_logical, &shift_right_arithmetic})
-    out.same(*row, integers, {{-100, 100}, {-3, 70}});
-  out.same(complex, {Dtype::f64, Dtype::f32}, {{}, {}}, {.linear = both});
-  out.same(ops::fma, floats, {{}, {}, {}}, {.linear = {{0}, {1}, {2}, {0, 2}, {1, 2}}});
+    same(out, *row, integers, {{-100, 100}, {-3, 70}});
+  same(out, complex, {Dtype::f64, Dtype::f32}, {{}, {}}, {.linear = both});
+  same(out, ops::fma, floats, {{}, {}, {}}, {.linear = {{0}, {1}, {2}, {0, 2}, {1, 2}}});
 }
 
 void choice(Samples& out) {
   using namespace ops;
   for (int d = 0; d < 6; ++d) {
     const Dtypes dtypes = d < 2 ? floats + integers + bools + complexes : floats + integers + bools;
-    out.same(compare, dtypes, {{-2, 2}, {-2, 2}}, {.params = Compare{Compare::Direction(d)}});
+    same(out, compare, dtypes, {{-2, 2}, {-2, 2}}, {.params = Compare{Compare::Direction(d)}});
   }
-  out.same(clamp, floats, {{-1, -0.5}, {}, {0.5, 1}});
-  out.same(clamp, floats, {{1, 1.5}, {}, {-1, -0.5}});
-  out.same(clamp, integers, {{-5, 0}, {-9, 9}, {0, 5}});
+  same(out, clamp, floats, {{-1, -0.5}, {}, {0.5, 1}});
+  same(out, clamp, floats, {{1, 1.5}, {}, {-1, -0.5}});
+  same(out, clamp, integers, {{-5, 0}, {-9, 9}, {0, 5}});
   for (const Dtype d : floats + complexes + integers + bools + keys)
     for (const Dims& shape : std::vector<Dims>{{}, {0}, {1}, {5}, {2, 2}})
       out.add(select, {.operands = {{Dtype::b8, shape}, {d, shape}, {d, shape}}, .linear = {{1}, {2}, {1, 2}}});

@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "ops/linalg.hpp"
-#include "row_contract.hpp"
+#include "samples.hpp"
 
 namespace uni::contract {
 
@@ -14,22 +14,6 @@ const std::vector<Dtype> dtypes = {Dtype::f64, Dtype::f32, Dtype::c128, Dtype::c
 const std::vector<Dims> squares = {{3, 3}, {1, 1}, {0, 0}, {5, 5}, {2, 3, 3}, {2, 1, 3, 3}, {0, 2, 2}, {2, 0, 0}};
 
 OperandSpec dominant(Dtype d, const Dims& shape) { return {d, shape, -1, 1, {}, 6}; }
-
-class Samples {
- public:
-  void add(const core::Primitive& row, std::vector<OperandSpec> operands, core::Params params = {},
-           std::vector<std::vector<std::size_t>> linear = {}) {
-    all_.push_back({.row = &row,
-                    .operands = std::move(operands),
-                    .params = std::move(params),
-                    .linear = std::move(linear),
-                    .seed = all_.size() + 1});
-  }
-  std::vector<Sample> take() { return std::move(all_); }
-
- private:
-  std::vector<Sample> all_;
-};
 
 void cholesky(Samples& out) {
   for (const Dims& shape : squares) out.add(ops::cholesky, {dominant(Dtype::f64, shape)});

@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "ops/structural.hpp"
-#include "row_contract.hpp"
+#include "samples.hpp"
 
 namespace uni::contract {
 
@@ -18,23 +18,7 @@ using ops::broadcast_in_dim, ops::BroadcastInDim, ops::Combine, ops::concatenate
 const std::vector<Dtype> every_dtype = {Dtype::f64, Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::c128, Dtype::c64,
                                         Dtype::b8,  Dtype::i8,  Dtype::i16, Dtype::i32,  Dtype::i64,  Dtype::u8,
                                         Dtype::u16, Dtype::u32, Dtype::u64, Dtype::key};
-using LinearSets = std::vector<std::vector<std::size_t>>;
 const LinearSets nothing_linear = {{1}};  // operand 1 is an integer
-
-class Samples {
- public:
-  void add(const Primitive& row, std::vector<OperandSpec> operands, core::Params params = {}, LinearSets linear = {}) {
-    all_.push_back({.row = &row,
-                    .operands = std::move(operands),
-                    .params = std::move(params),
-                    .linear = std::move(linear),
-                    .seed = all_.size() + 1});
-  }
-  std::vector<Sample> take() { return std::move(all_); }
-
- private:
-  std::vector<Sample> all_;
-};
 
 void make(Samples& out) {
   for (const Dtype d : every_dtype) {

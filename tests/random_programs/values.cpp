@@ -7,41 +7,6 @@
 namespace uni::random_programs {
 
 namespace {
-// Calls f with a value of the C++ type that stores real elements of the dtype.
-template <class F>
-auto with_type(Dtype d, const F& f) {
-  switch (d) {
-    case Dtype::b8:
-    case Dtype::u8:
-      return f(std::uint8_t{});
-    case Dtype::i8:
-      return f(std::int8_t{});
-    case Dtype::i16:
-      return f(std::int16_t{});
-    case Dtype::i32:
-      return f(std::int32_t{});
-    case Dtype::i64:
-      return f(std::int64_t{});
-    case Dtype::u16:
-      return f(std::uint16_t{});
-    case Dtype::u32:
-      return f(std::uint32_t{});
-    case Dtype::u64:
-    case Dtype::key:
-      return f(std::uint64_t{});
-    case Dtype::f16:
-      return f(f16{});
-    case Dtype::bf16:
-      return f(bf16{});
-    case Dtype::f32:
-    case Dtype::c64:
-      return f(float{});
-    case Dtype::f64:
-    case Dtype::c128:
-      break;
-  }
-  return f(double{});
-}
 template <class T>
 T rounded(long double x) {
   if constexpr (std::is_same_v<T, f16> || std::is_same_v<T, bf16>)
@@ -52,7 +17,7 @@ T rounded(long double x) {
 }  // namespace
 
 Number Block::get(i64 i) const {
-  return with_type(dtype, [&]<class T>(T) {
+  return with_storage(dtype, [&]<class T>(T) {
     const auto part = [&](std::size_t k) {
       T x;
       std::memcpy(&x, bytes.data() + i * itemsize(dtype) + k * sizeof(T), sizeof(T));
@@ -62,7 +27,7 @@ Number Block::get(i64 i) const {
   });
 }
 void Block::set(i64 i, Number value) {
-  with_type(dtype, [&]<class T>(T) {
+  with_storage(dtype, [&]<class T>(T) {
     const auto put = [&](std::size_t k, long double part) {
       const T x = rounded<T>(part);
       std::memcpy(bytes.data() + i * itemsize(dtype) + k * sizeof(T), &x, sizeof(T));
@@ -107,13 +72,6 @@ long double largest(Dtype dtype) {
     default:
       return std::numeric_limits<double>::max();
   }
-}
-
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
 }
 
 namespace {

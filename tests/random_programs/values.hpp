@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/program.hpp"
+#include "storage.hpp"
 
 namespace uni::random_programs {
 
@@ -30,8 +31,6 @@ long double roundoff(Dtype dtype);
 long double smallest(Dtype dtype);
 long double largest(Dtype dtype);
 
-// A stateless source of 64 random bits.
-std::uint64_t mix(std::uint64_t x);
 // A source of decisions.
 class Random {
  public:

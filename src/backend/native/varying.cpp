@@ -45,7 +45,7 @@ std::vector<Flags> nested_inputs(const ir::Eqn& e, const Flags& operands, const 
     return std::vector<Flags>(e.params.programs().size(), Flags(operands.begin() + 1, operands.end()));
   if (e.op == &ops::while_loop) {
     const auto& p = e.params.as<ops::WhileParams>();
-    const auto condition = [&](const Flags& in) {
+    const auto condition = [&](const Flags& in) -> bool {  // not a reference into a temporary of bits
       return outputs_of(*p.cond, condition_inputs(p, operands, in), mesh)[0];
     };
     const Flags body = settle(*p.body, Flags(operands.begin() + p.cond_consts, operands.end()), p.body_consts,
