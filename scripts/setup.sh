@@ -4,7 +4,7 @@ set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache lld pkg-config git clang-format
   libopenblas-dev llvm-19-dev libzstd-dev zlib1g-dev libcli11-dev dataset-fashion-mnist
-  libgtest-dev libgmock-dev librapidcheck-dev nlohmann-json3-dev)
+  libgtest-dev libgmock-dev nlohmann-json3-dev)
 
 missing=()
 for package in "${packages[@]}"; do
