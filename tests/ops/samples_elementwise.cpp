@@ -23,9 +23,9 @@ struct Range {
   double low = -2, high = 2;
 };
 
-void  // The row on operands of one dtype. The first dtype of a kind gets all shapes, the others one.
-    void
-    same(Samples& out, const Primitive& row, const Dtypes& dtypes, const std::vector<Range>& ranges, Sample like = {}) {
+// The row on operands of one dtype. The first dtype of a kind gets all shapes, the others one.
+void same(Samples& out, const Primitive& row, const Dtypes& dtypes, const std::vector<Range>& ranges,
+          Sample like = {}) {
   for (const Dtype d : dtypes) {
     const bool main = d == Dtype::f64 || d == Dtype::c128 || d == Dtype::i32 || d == Dtype::b8;
     const std::vector<Dims> shapes = main ? std::vector<Dims>{{}, {0}, {1}, {5}, {2, 2}} : std::vector<Dims>{{5}};
@@ -37,7 +37,7 @@ void  // The row on operands of one dtype. The first dtype of a kind gets all sh
   }
 }
 
-unary(Samples& out) {
+void unary(Samples& out) {
   using namespace ops;
   using ops::conj, ops::digamma, ops::erf_inv, ops::imag, ops::logistic, ops::real, ops::rsqrt, ops::sign,
       ops::stop_gradient;
