@@ -3,6 +3,7 @@
 #include <map>
 
 #include "backend/codegen/loop.hpp"
+#include "backend/codegen/maps.hpp"
 #include "backend/codegen/memory.hpp"
 #include "backend/codegen/pointwise.hpp"
 #include "base/text.hpp"
@@ -120,7 +121,7 @@ class LoopEmitter {
   int cost(int n) const {
     if (by_row_[at(n)]) return 0;
     const Node& x = node(n);
-    int sum = x.kind == Node::Kind::map ? (x.call ? 100 : cost_of(*x.op)) : 1;
+    int sum = x.kind == Node::Kind::map ? (x.call.run ? 100 : cost_of(*x.op)) : 1;
     for (int k : x.in) sum += cost(k);
     return std::min(sum, 1000);
   }
@@ -128,19 +129,7 @@ class LoopEmitter {
   // ---- control flow
   template <class Fn>
   void counted(const std::string& begin, const std::string& end, i64 step, const Fn& fn) {
-    const std::string i = w_.slot(Kind::i64, 1), test = w_.label(), body = w_.label(), done = w_.label();
-    w_.line(cat("store i64 ", begin, ", ptr ", i));
-    w_.jump(test);
-    w_.begin(test);
-    const Val v = w_.value(Kind::i64, 1, cat("load i64, ptr ", i));
-    const Val more = w_.value(Kind::i1, 1, cat("icmp slt i64 ", v.name, ", ", end));
-    w_.branch(more, body, done);
-    w_.begin(body);
-    fn(v.name);
-    const Val next = w_.value(Kind::i64, 1, cat("add i64 ", v.name, ", ", step));
-    w_.line(cat("store i64 ", next.name, ", ptr ", i));
-    w_.jump(test);
-    w_.begin(done);
+    codegen::counted(w_, begin, end, step, fn);
   }
   Val number(i64 v) { return w_.literal_bits(static_cast<std::uint64_t>(v), Kind::i64, 1); }
   Val named(const std::string& name, Kind kind = Kind::i64, int lanes = 1) { return {&w_, name, kind, lanes}; }
@@ -210,7 +199,7 @@ class LoopEmitter {
     Val v;
     switch (x.kind) {
       case Node::Kind::constant:
-        v = literal(x, 1);
+        v = literal(w_, x.value, x.dtype, 1);
         break;
       case Node::Kind::load:
         v = read(w_, place(x.argument, x.access, x.dtype), x.dtype, 1, "");
@@ -229,50 +218,10 @@ class LoopEmitter {
     }
     return scalars_[at(n)] = v;
   }
-  Val literal(const Node& x, int lanes) {
-    switch (x.dtype) {
-      case Dtype::f16:
-      case Dtype::bf16:
-        return w_.literal(x.value.to_double(), Kind::f32, lanes);
-      default:
-        return w_.literal_bits(x.value.low, *kind_of(x.dtype), lanes);
-    }
-  }
-  Val counter(const Val& index, Dtype dtype) {
-    const Kind kind = *kind_of(dtype);
-    if (kind == Kind::i1) return compare("ne", index, integer(0, index, Kind::i64));
-    if (is_real(kind)) return rounded(cast("sitofp", index, kind), dtype);
-    return cast("trunc", index, kind);
-  }
   Val map(const Node& x, const std::vector<Val>& in) {
     std::vector<Dtype> dtypes;
     for (int k : x.in) dtypes.push_back(node(k).dtype);
-    const auto by_call = [&] { return call(x, dtypes, in); };
-    const MapContext context{*x.params, dtypes, x.dtype, by_call};
-    const Emitter emit = find_emitter(*x.op, *x.params, dtypes, x.dtype);
-    return emit ? rounded(emit(in, context), x.dtype) : by_call();
-  }
-  // Lanes go through memory.
-  Val call(const Node& x, const std::vector<Dtype>& dtypes, const std::vector<Val>& in) {
-    if (!x.call) throw InternalError(cat("codegen: no way to compute ", x.op->name));
-    const int lanes = in[0].lanes;
-    const std::string pointers = raw_slot("ptr", static_cast<i64>(in.size()));
-    for (std::size_t k = 0; k < in.size(); ++k) {
-      const std::string slot = raw_slot(memory_type(dtypes[k]), lanes);
-      write(slot, in[k], dtypes[k], "");
-      const Val p = w_.value(Kind::i64, 1, cat("getelementptr ptr, ptr ", pointers, ", i64 ", k));
-      w_.line(cat("store ptr ", slot, ", ptr ", p.name));
-    }
-    const std::string out = raw_slot(memory_type(x.dtype), lanes);
-    const auto address = [](auto p) { return reinterpret_cast<std::uintptr_t>(p); };
-    w_.line(cat("call void inttoptr (i64 ", address(x.call), " to ptr)(ptr ", out, ", ptr ", pointers, ", i64 ", lanes,
-                ", ptr inttoptr (i64 ", address(x.call_data), " to ptr))"));
-    return read(w_, out, x.dtype, lanes, "");
-  }
-  std::string raw_slot(const std::string& type, i64 count) {
-    const std::string name = w_.fresh();
-    w_.entry += cat("  ", name, " = alloca ", type, ", i64 ", count, ", align 64\n");
-    return name;
+    return codegen::map({*x.op, *x.params, dtypes, x.dtype, x.call}, in);
   }
 
   // Lanes column, column + 1, ... times a stride, as vector of i64.
@@ -451,27 +400,9 @@ class LoopEmitter {
         parts.push_back(w_.value(kind, lanes_, cat("load ", Writer::type(kind, lanes_), ", ptr ", slot)));
       const auto join = [&](const Val& a, const Val& b) { return combine(*x.op, x.dtype, a, b); };
       const Val all = join(join(parts[0], parts[1]), join(parts[2], parts[3]));
-      scalars_[i] = rounded(across(all, join), x.dtype);
+      scalars_[i] = rounded(across(all, *x.op, x.dtype), x.dtype);
     }
   }
-  // The halves of a vector joined until one lane is left.
-  template <class Fn>
-  Val across(Val v, const Fn& join) {
-    for (int half = v.lanes / 2; half >= 1; half /= 2) {
-      const auto part = [&](int from) {
-        std::string lanes;
-        for (int k = 0; k < half; ++k) lanes += cat(k ? ", " : "<", "i32 ", from + k);
-        const std::string type = Writer::type(v.kind, v.lanes);
-        if (half == 1) return w_.value(v.kind, 1, cat("extractelement ", type, " ", v.name, ", i64 ", from));
-        return w_.value(
-            v.kind, half,
-            cat("shufflevector ", type, " ", v.name, ", ", type, " poison, <", half, " x i32> ", lanes, ">"));
-      };
-      v = join(part(0), part(half));
-    }
-    return v;
-  }
-
   // ---- folds over the rows of a chunk
   void begin_folds() {
     for (const Fold& f : l_.folds) {

@@ -79,9 +79,7 @@ void compile_module(std::span<const Job> jobs, void** addresses) {
 
 class Cache {
  public:
-  std::vector<KernelFn> get(std::span<const Loop> loops) {
-    std::vector<KernelText> texts;
-    for (const Loop& l : loops) texts.push_back(emit(l));
+  std::vector<KernelFn> get(std::span<const KernelText> texts) {
     const std::lock_guard lock(mutex_);  // two programs with the same new kernel compile it once
     std::vector<Job> jobs;
     std::set<std::string_view> asked;
@@ -119,7 +117,7 @@ Cache& cache() {
 }
 }  // namespace
 
-std::vector<KernelFn> compile(std::span<const Loop> loops) { return cache().get(loops); }
+std::vector<KernelFn> compile(std::span<const KernelText> texts) { return cache().get(texts); }
 i64 compiled_count() { return cache().count(); }
 
 }  // namespace uni::codegen

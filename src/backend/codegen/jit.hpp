@@ -1,4 +1,4 @@
-// Loops to loaded code.
+// Texts of kernels to loaded code.
 #pragma once
 #include <span>
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace uni::codegen {
 
-// One function per loop. Kernels are kept until the process ends, and equal ones are compiled once. Throws Error when
+// One function per text. Kernels are kept until the process ends, and equal ones are compiled once. Throws Error when
 // the library with LLVM cannot be loaded, or refuses a kernel.
-std::vector<KernelFn> compile(std::span<const Loop> loops);
+std::vector<KernelFn> compile(std::span<const KernelText> texts);
 // Kernels compiled so far.
 i64 compiled_count();
 

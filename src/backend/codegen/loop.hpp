@@ -18,6 +18,10 @@ struct Access {
 
 // Runs `count` elements of an operation that has no emitter; `data` is the caller's.
 using CallFn = void (*)(std::byte* out, const std::byte* const* in, i64 count, const void* data);
+struct Call {
+  CallFn run = nullptr;
+  const void* data = nullptr;
+};
 
 struct Node {
   enum class Kind : std::uint8_t { load, constant, iota, map, reduce } kind = Kind::load;
@@ -25,11 +29,10 @@ struct Node {
   std::vector<int> in;         // nodes, all earlier ones
   const ir::Op* op = nullptr;  // map, reduce
   const ir::Params* params = nullptr;
-  int argument = -1;      // load: pointer among the kernel's arguments
-  Access access;          // load; iota: the value itself
-  ir::Scalar value;       // constant
-  CallFn call = nullptr;  // map without an emitter
-  const void* call_data = nullptr;
+  int argument = -1;  // load: pointer among the kernel's arguments
+  Access access;      // load; iota: the value itself
+  ir::Scalar value;   // constant
+  Call call;          // map without an emitter
 };
 struct Store {
   int node = -1, argument = -1;

@@ -107,10 +107,6 @@ int Cluster::load(const Strided& view, const std::vector<int>& dims, Dtype dtype
   return add(std::move(m));
 }
 
-void Cluster::call(std::byte* out, const std::byte* const* in, i64 count, const void* data) {
-  const CallData& c = *static_cast<const CallData*>(data);
-  c.run({out, in, count, *c.params});
-}
 void Cluster::map(const ir::Eqn& e, std::vector<int> in, int value, Dtype dtype, const std::vector<int>& dims,
                   FlatFn run) {
   Member m;
@@ -120,8 +116,7 @@ void Cluster::map(const ir::Eqn& e, std::vector<int> in, int value, Dtype dtype,
   m.node.in = std::move(in);
   m.node.op = e.op;
   m.node.params = &e.params;
-  m.node.call = call;
-  m.node.call_data = &calls_.emplace_back(CallData{run, &e.params});
+  m.node.call = calls_.add(run, e.params);
   m.strides = own_strides(dims);
   add(std::move(m));
 }

@@ -1,11 +1,9 @@
 // Equations that become one compiled kernel, over a common space of rows and columns.
 #pragma once
-#include <deque>
 #include <memory>
 #include <unordered_map>
 
-#include "backend/codegen/loop.hpp"
-#include "backend/native/kernel.hpp"
+#include "backend/native/calls.hpp"
 #include "backend/native/strided.hpp"
 
 namespace uni::native {
@@ -77,12 +75,6 @@ class Cluster {
   bool columns_merge(int columns) const;
   static bool merges(const std::vector<i64>& strides, const Dims& domain, int columns);
 
-  struct CallData {
-    FlatFn run;
-    const ir::Params* params;
-  };
-  static void call(std::byte* out, const std::byte* const* in, i64 count, const void* data);
-
   Dims domain_;  // no dimension of size 1
   bool varying_;
   int columns_ = -1;  // so many trailing dimensions are columns; none: not decided
@@ -90,7 +82,7 @@ class Cluster {
   std::vector<FoldResult> folds_;
   std::vector<int> inputs_;
   std::unordered_map<int, int> by_root_;
-  std::deque<CallData> calls_;
+  Calls calls_;
   // After close: dimensions merged where all accesses allow it.
   std::vector<std::vector<int>> merged_;  // domain dimensions of each; the last one is the columns
   bool flat_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/codegen/register_loop.hpp"
 #include "backend/native/collective.hpp"
 #include "backend/native/control.hpp"
 #include "backend/native/walk.hpp"
@@ -51,6 +52,19 @@ void run_compiled(const Plan& plan, const Context& c, const Step& s) {
   shared(devices * chunks, devices * g.rows * g.columns * 8, one);
 }
 
+// A device's loop does not depend on another's.
+void run_loop(const Plan& plan, const Context& c, const Step& s) {
+  const auto one = [&](i64 d) {
+    std::byte* arguments[codegen::most_loop_arguments];
+    std::size_t n = 0;
+    for (const Slot& slot : s.in_slots) arguments[n++] = place(c, slot, d);
+    for (const Slot& slot : s.out_slots) arguments[n++] = place(c, slot, d);
+    s.compiled(arguments, 0, s.length, 0, 0, d);
+  };
+  if (!s.each_device) return one(0);
+  runtime::parallel_for(plan.devices, one);
+}
+
 void run_kernel(const Plan& plan, const Context& c, const Step& s) {
   const auto one = [&](i64 d) {
     constexpr std::size_t few = 16;
@@ -92,6 +106,8 @@ void run(const Plan& plan, Context& c, const Step& s) {
       return run_collective_step(plan, c, s);
     case Step::Kind::control:
       return run_control(plan, c, s);
+    case Step::Kind::loop:
+      return run_loop(plan, c, s);
   }
 }
 }  // namespace

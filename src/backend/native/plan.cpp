@@ -56,7 +56,7 @@ Plan Planner::run() {
   while (!pending_.empty()) flush(pending_.begin()->second.get());
   plan_.steps = std::move(steps_);
   place_values(plan_);
-  compile_clusters(plan_);
+  compile_steps(plan_);
   return std::move(plan_);
 }
 
@@ -151,6 +151,11 @@ void Planner::collective(const ir::Eqn& e) {
 }
 
 void Planner::control(const ir::Eqn& e) {
+  constexpr i64 unknown_steps = 1000;
+  i64 repeats = 1;
+  if (e.op == &ops::while_loop) repeats = unknown_steps;
+  if (e.op == &ops::scan) repeats = e.params.as<ops::ScanParams>().length;
+  if (take_loop(e, repeats)) return;
   Step s;
   s.kind = Step::Kind::control;
   s.eqn = e;
@@ -160,10 +165,6 @@ void Planner::control(const ir::Eqn& e) {
     differs.push_back(value(v).varying);
   }
   s.out = e.out;
-  constexpr i64 unknown_steps = 1000;
-  i64 repeats = 1;
-  if (e.op == &ops::while_loop) repeats = unknown_steps;
-  if (e.op == &ops::scan) repeats = e.params.as<ops::ScanParams>().length;
   const std::vector<Flags> inputs = nested_inputs(e, differs, plan_.mesh);
   const std::vector<ir::ProgramPtr> programs = e.params.programs();
   std::deque<Plan> bodies;

@@ -35,7 +35,7 @@ struct Slot {
 };
 struct Control;  // control.hpp
 struct Step {
-  enum class Kind : std::uint8_t { kernel, group, compiled, dense, collective, control } kind = Kind::kernel;
+  enum class Kind : std::uint8_t { kernel, group, compiled, dense, collective, control, loop } kind = Kind::kernel;
   std::vector<int> in, out;  // values
   std::vector<Slot> in_slots, out_slots;
   KernelFn run = nullptr;
@@ -47,9 +47,11 @@ struct Step {
   std::unique_ptr<Cluster> cluster;
   std::vector<int> stored;
   Grid grid;
-  codegen::KernelFn compiled = nullptr;
+  codegen::KernelFn compiled = nullptr;  // compiled, loop
   std::unique_ptr<Dense> dense;
   std::shared_ptr<const Control> control;
+  std::unique_ptr<Calls> calls;  // loop: what its code calls
+  i64 length = 0;                // loop: of a scan
 };
 
 struct Plan {
@@ -75,6 +77,6 @@ ir::Program pad_convolutions(const ir::Program& program);
 // Reductions over few positions, of that many windows or more, become maps over slices.
 ir::Program unroll_windows(const ir::Program& program, i64 from_elements);
 void place_values(Plan& plan);
-void compile_clusters(Plan& plan);
+void compile_steps(Plan& plan);
 
 }  // namespace uni::native

@@ -199,15 +199,4 @@ void Planner::close(Cluster* c) {
   for (Step& j : joins) steps_.push_back(std::move(j));
 }
 
-void compile_clusters(Plan& plan) {
-  std::vector<codegen::Loop> loops;
-  for (const Step& s : plan.steps)
-    if (s.kind == Step::Kind::compiled) loops.push_back(s.cluster->loop(s.stored));
-  if (loops.empty()) return;
-  const std::vector<codegen::KernelFn> kernels = codegen::compile(loops);
-  std::size_t next = 0;
-  for (Step& s : plan.steps)
-    if (s.kind == Step::Kind::compiled) s.compiled = kernels[next++];
-}
-
 }  // namespace uni::native

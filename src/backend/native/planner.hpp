@@ -82,6 +82,7 @@ class Planner {
   void kernel(const ir::Eqn& e);
   void collective(const ir::Eqn& e);
   void control(const ir::Eqn& e);
+  bool take_loop(const ir::Eqn& e, i64 repeats);  // plan_loop.cpp
 
   const std::shared_ptr<const ir::Program> shared_;
   const ir::Program& program_;
