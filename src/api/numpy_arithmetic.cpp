@@ -251,9 +251,9 @@ Array atan2(In y, In x) { return inexact_binary("atan2", y, x, lax::atan2); }
 
 Array logaddexp(In x, In y) {
   return inexact_binary("logaddexp", x, y, [](const Array& a, const Array& b) {
-    const Array large = lax::maximum(a, b);
-    const Array difference = lax::sub(a, b);
-    const Array sum = lax::add(large, lax::log1p(lax::exp(lax::neg(lax::abs(difference)))));
+    // The distance as small - large, not -|a - b|: equal operands then share the derivative.
+    const Array large = lax::maximum(a, b), difference = lax::sub(lax::minimum(a, b), large);
+    const Array sum = lax::add(large, lax::log1p(lax::exp(difference)));
     // Equal infinities have no difference; their sum is the answer.
     return lax::select(lax::ne(difference, difference), lax::add(a, b), sum);
   });
