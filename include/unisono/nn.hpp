@@ -1,7 +1,9 @@
-// Layers and losses. A layer is a plain struct of arrays and options; calling it is a pure function.
+// Layers and losses (activations.hpp: what stands between layers). A layer is a plain struct of arrays and options;
+// calling it is a pure function.
 #pragma once
 #include <optional>
 
+#include <unisono/activations.hpp>
 #include <unisono/array.hpp>
 #include <unisono/random.hpp>
 
@@ -41,8 +43,6 @@ struct Conv {
 Array avg_pool(In x, i64 size);
 Array max_pool(In x, i64 size);
 
-// max(x, 0); its derivative is 0 at 0 and at NaN.
-Array relu(In x);
 // -log of the softmax probability of each label: logits [..., classes], integer labels [...], result [...]. A label out
 // of range gives NaN.
 Array cross_entropy(In logits, In labels);

@@ -79,8 +79,18 @@ struct MedianOptions {
 };
 Array median(In x, const MedianOptions& options = {});
 
-// log(sum(exp(x))) without overflow. Empty, or all -inf: -inf.
-Array logsumexp(In x, const ReduceOptions& options = {});
+struct LogSumExpOptions {
+  Axes axis = {};
+  Flag keepdims = false;
+  Array b = {};      // weights of any sign, which broadcast with x; infinite x of weight 0 count as nothing
+  Array where = {};  // only elements where this is true
+};
+// log(sum(b * exp(x))) without overflow. Empty, or all -inf: -inf. A negative sum: NaN.
+Array logsumexp(In x, const LogSumExpOptions& options = {});
+struct SignedLog {
+  Array value, sign;  // the logarithm of the magnitude; -1, 0 or 1
+};
+SignedLog signed_logsumexp(In x, const LogSumExpOptions& options = {});
 struct SoftmaxOptions {
   Axes axis = -1;
   Array where = {};  // only elements where this is true; the others are 0

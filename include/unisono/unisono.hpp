@@ -1,12 +1,15 @@
 // All of Unisono.
 #pragma once
+#include <unisono/activations.hpp>
 #include <unisono/array.hpp>
+#include <unisono/attention.hpp>
 #include <unisono/control.hpp>
 #include <unisono/creation.hpp>
 #include <unisono/data.hpp>
 #include <unisono/elementwise.hpp>
 #include <unisono/error.hpp>
 #include <unisono/indexing.hpp>
+#include <unisono/initializers.hpp>
 #include <unisono/jacobian.hpp>
 #include <unisono/jit.hpp>
 #include <unisono/linalg.hpp>

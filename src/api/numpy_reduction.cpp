@@ -264,16 +264,36 @@ Array stable_shift(const Array& x, const std::vector<int>& axes) {
   const Array largest = lax::stop_gradient(lax::reduce_max(x, axes));
   return lax::select(lax::is_finite(largest), largest, constant_like(largest, 0));
 }
+
+SignedLog log_of_sum(std::string_view who, const In& x, const LogSumExpOptions& options) {
+  Array a = as_inexact(who, x), b = options.b;
+  if (b.defined()) {
+    const ValueType type = to_inexact(who, promote(who, {In(a), In(b)}));
+    const Dims shape = broadcast_shapes(who, {In(a), In(b)});
+    a = prepare(who, a, type, shape);
+    b = prepare(who, b, type, shape);
+  }
+  if (is_complex(a.dtype())) fail<DtypeError>(base::cat(who, ": takes real numbers, not ", name(a.dtype())));
+  const double nothing = -std::numeric_limits<double>::infinity();
+  if (b.defined()) a = masked(who, a, lax::ne(b, constant_like(b, 0)), nothing);
+  const Reduction r(who, masked(who, a, options.where, nothing), options.axis, options.keepdims);
+  const Array shift = stable_shift(r.array, r.axes);
+  const Array e = lax::exp(lax::sub(r.array, r.spread(shift)));
+  const Array sum = lax::reduce_sum(b.defined() ? lax::mul(e, b) : e, r.axes);
+  return {r.finish(lax::add(lax::log(b.defined() ? lax::abs(sum) : sum), shift)), r.finish(lax::sign(sum))};
+}
 }  // namespace
 
-Array logsumexp(In x, const ReduceOptions& options) {
+Array logsumexp(In x, const LogSumExpOptions& options) {
   const core::At at(x.where());
-  const Array a = as_inexact("logsumexp", x);
-  if (is_complex(a.dtype())) fail<DtypeError>(base::cat("logsumexp: takes real numbers, not ", name(a.dtype())));
-  const Reduction r("logsumexp", a, options.axis, options.keepdims);
-  const Array shift = stable_shift(a, r.axes);
-  const Array sum = lax::reduce_sum(lax::exp(lax::sub(a, r.spread(shift))), r.axes);
-  return r.finish(lax::add(lax::log(sum), shift));
+  const SignedLog sum = log_of_sum("logsumexp", x, options);
+  if (!options.b.defined()) return sum.value;
+  const Array negative = lax::lt(sum.sign, constant_like(sum.sign, 0));
+  return lax::select(negative, constant_like(sum.value, std::numeric_limits<double>::quiet_NaN()), sum.value);
+}
+SignedLog signed_logsumexp(In x, const LogSumExpOptions& options) {
+  const core::At at(x.where());
+  return log_of_sum("signed_logsumexp", x, options);
 }
 
 namespace {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "base/text.hpp"
@@ -10,21 +9,12 @@
 #include <unisono/creation.hpp>
 #include <unisono/elementwise.hpp>
 #include <unisono/error.hpp>
+#include <unisono/initializers.hpp>
 #include <unisono/nn.hpp>
-#include <unisono/transform.hpp>
 
 namespace uni::nn {
 
 namespace {
-// A standard normal cut at two standard deviations has this standard deviation.
-constexpr double truncated_stddev = 0.87962566103423978;
-
-Array lecun_normal(const Key& key, const Dims& shape, i64 fan_in, Dtype dtype) {
-  const Array draw = truncated_normal(key, -2.0, 2.0, shape, {.dtype = dtype});
-  const double scale = fan_in > 0 ? 1.0 / std::sqrt(static_cast<double>(fan_in)) : 0.0;
-  return draw * (scale / truncated_stddev);
-}
-
 void check_last_axis(const char* layer, const Array& x, const Array& w, i64 in) {
   if (x.rank() > 0 && x.shape(-1) == in) return;
   throw ShapeError(base::cat(layer, ": input ", ir::to_string(core::type_of(x)), " and weights ",
@@ -34,7 +24,7 @@ void check_last_axis(const char* layer, const Array& x, const Array& w, i64 in) 
 }  // namespace
 
 Linear Linear::init(const Key& key, i64 in, i64 out, const LinearOptions& options) {
-  Linear layer{lecun_normal(key, {in, out}, in, options.dtype), std::nullopt};
+  Linear layer{initializers::lecun_normal()(key, {in, out}, options.dtype), std::nullopt};
   if (options.bias) layer.b = zeros({out}, options.dtype);
   return layer;
 }
@@ -51,7 +41,7 @@ Array Linear::operator()(In input) const {
 }
 
 Conv Conv::init(const Key& key, i64 size, i64 in, i64 out, const ConvOptions& options) {
-  Conv layer{lecun_normal(key, {size, size, in, out}, size * size * in, options.dtype), std::nullopt, options.stride,
+  Conv layer{initializers::lecun_normal()(key, {size, size, in, out}, options.dtype), std::nullopt, options.stride,
              options.same};
   if (options.bias) layer.b = zeros({out}, options.dtype);
   return layer;
@@ -97,16 +87,6 @@ Array max_pool(In input, i64 size) {
   const core::At at(input.where());
   const Array x = input.is_scalar() ? Array(0.0) : input.array();
   return lax::reduce_window_max(x, blocks("max_pool", x, size));
-}
-
-Array relu(In input) {
-  const core::At at(input.where());
-  static const auto rule = [](const Array& x, const Array& t) {
-    const Array zero = lax::full_like(x, 0.0);
-    return std::pair{lax::maximum(x, zero), lax::select(lax::gt(x, zero), t, lax::full_like(t, 0.0))};
-  };
-  static const auto f = custom_jvp([](const Array& x) { return lax::maximum(x, lax::full_like(x, 0.0)); }, rule);
-  return f(input.is_scalar() ? Array(0.0) + input : input.array());
 }
 
 Array cross_entropy(In logits_in, In labels_in) {
